@@ -5,7 +5,7 @@ Times are milliseconds or ISO 8601 strings as each field says. Bodies are bytes,
 
 from __future__ import annotations
 
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import Any
 
 import msgspec

@@ -257,7 +257,7 @@ class Answer:
 
     @property
     def normal(self) -> bool:
-        """Whether it is a whole answer that ended normally: by itself or with a call, not cut off, refused or failed."""
+        """Whether it is a whole answer that ended by itself or with a call: not cut off, refused or failed."""
         return self.ok and self.complete and self.broken is None and self.ending in (Finish.STOP, Finish.TOOL)
 
     def header(self, name: str) -> str | None:

@@ -22,7 +22,7 @@ Guard = Callable[[Answer], bool]
 Finder = Callable[[Sequence[Answer]], Iterable[Group]]
 
 
-class Inconclusive(Exception):  # noqa: N818 (an outcome, not an error)
+class Inconclusive(Exception):
     """Raised by a rule that cannot tell; the argument says why."""
 
 
@@ -92,8 +92,8 @@ def rule(
 ) -> Callable[[Callable[..., Iterable[Finding]]], Callable[..., Iterable[Finding]]]:
     """Register a rule function under a ledger id.
 
-    Rules over an exchange or a stream take an ``Answer`` and need ``when``; rules over a pair or a conversation take the
-    ``Group`` (a tuple of answers, in the order of the evidence) that ``find`` yields, and ``when`` then narrows the
+    Rules over an exchange or a stream take an ``Answer`` and need ``when``; rules over a pair or a conversation take
+    the ``Group`` (a tuple of answers, in the order of the evidence) that ``find`` yields, and ``when`` then narrows the
     groups by every member. The function's docstring is the rule's statement; ``applies`` says when it applies, and is
     taken from the docstring of the guard or finder where it is left out.
     """
