@@ -1,0 +1,123 @@
+"""The report as one JSON value; its JSON Schema is generated from the structs here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from conformance.gate import Gate
+from conformance.values import Basis, Finding, Level, Outcome, Protocol, Run, Verdict
+
+SCHEMA_ID = "urn:kimi-conformance:report:1"
+
+
+class FindingEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One breach, as ``check`` and ``run`` print it."""
+
+    rule: str
+    level: Level
+    basis: Basis
+    protocol: Protocol
+    model: str
+    file: str | None
+    exchange: str | None
+    exchanges: tuple[str, ...]
+    pointer: str
+    message: str
+    expected: Any = None
+    actual: Any = None
+
+
+class VerdictEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of one case, ``rule/protocol/model``; its findings stand in the report's list."""
+
+    case: str
+    rule: str
+    protocol: Protocol
+    model: str
+    outcome: Outcome
+    level: Level
+    exercised: int
+    findings: int
+    reason: str | None = None
+    known: str | None = None
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What the gate made of the verdicts."""
+
+    code: int
+    headline: str
+    reason: str
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole run."""
+
+    schema: str = SCHEMA_ID
+    run: Run
+    decision: Decision
+    counts: dict[str, int]
+    verdicts: tuple[VerdictEntry, ...]
+    findings: tuple[FindingEntry, ...]
+
+
+def report(run: Run, verdicts: Iterable[Verdict], gate: Gate) -> Report:
+    """Put a run, its verdicts and the gate's decision together; findings keep the order of the verdicts."""
+    verdicts = tuple(verdicts)
+    return Report(
+        run=run,
+        decision=Decision(code=int(gate.code), headline=gate.headline, reason=gate.reason),
+        counts=gate.counts,
+        verdicts=tuple(verdict_entry(verdict) for verdict in verdicts),
+        findings=tuple(finding_entry(finding) for verdict in verdicts for finding in verdict.findings),
+    )
+
+
+def verdict_entry(verdict: Verdict) -> VerdictEntry:
+    """The flat form of a verdict."""
+    return VerdictEntry(
+        case=f"{verdict.rule}/{verdict.protocol.value}/{verdict.model}",
+        rule=verdict.rule,
+        protocol=verdict.protocol,
+        model=verdict.model,
+        outcome=verdict.outcome,
+        level=verdict.level,
+        exercised=verdict.exercised,
+        findings=len(verdict.findings),
+        reason=verdict.reason,
+        known=verdict.known,
+    )
+
+
+def finding_entry(finding: Finding) -> FindingEntry:
+    """The flat form of a finding that the judge has filled in."""
+    if finding.level is None or finding.basis is None or finding.protocol is None:
+        raise ValueError(f"a finding of {finding.rule or 'no rule'} reached a report without passing the judge")
+    return FindingEntry(
+        rule=finding.rule,
+        level=finding.level,
+        basis=finding.basis,
+        protocol=finding.protocol,
+        model=finding.model,
+        file=finding.file,
+        exchange=finding.exchange,
+        exchanges=finding.exchanges,
+        pointer=finding.pointer,
+        message=finding.message,
+        expected=finding.expected,
+        actual=finding.actual,
+    )
+
+
+def report_schema() -> dict[str, Any]:
+    """The JSON Schema of ``report.json``, generated from the structs."""
+    schema = msgspec.json.schema(Report)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA_ID, **schema}
+
+
+def encode(value: object) -> bytes:
+    """Indented JSON with a final newline."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"

@@ -1,0 +1,48 @@
+"""report.html: one self-contained page; the template beside this file is autoescaped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from conformance.gate import Gate
+from conformance.reports.curl import curl
+from conformance.reports.matrix import MARKS, SURFACES, failing, matrix
+from conformance.reports.safe import safe
+from conformance.values import Exchange, Outcome, Run, Verdict
+
+LONGEST_CURL = 4_000  # characters shown; the page must stay light however long a prompt was
+
+
+def html(run: Run, verdicts: tuple[Verdict, ...], gate: Gate, exchanges: Mapping[str, Exchange]) -> str:
+    """The page: banner, matrix of rules by surface and model, failures with citation and a curl line."""
+    entries = list(failing(verdicts, exchanges))
+    anchors = {}
+    for number, entry in enumerate(entries, start=1):
+        anchors.setdefault((entry.finding.rule, entry.finding.protocol, entry.finding.model), f"f{number}")
+    return _template().render(
+        run=run,
+        gate=gate,
+        matrix=matrix(verdicts),
+        entries=entries,
+        anchors=anchors,
+        marks={outcome.value: mark for outcome, mark in MARKS.items()},
+        legend=[(MARKS[outcome], outcome.value) for outcome in Outcome],
+        surfaces=SURFACES,
+        curl=lambda exchange: safe(curl(exchange), LONGEST_CURL),
+        safe=safe,
+    )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("conformance.reports.html", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html.j2")

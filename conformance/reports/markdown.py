@@ -1,0 +1,93 @@
+"""report.md: the banner, a table a surface, and the failures; also what a GitHub job summary shows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from conformance.gate import Gate
+from conformance.reports.curl import curl
+from conformance.reports.matrix import MARKS, SURFACES, Failing, failing, matrix
+from conformance.reports.safe import safe
+from conformance.values import Exchange, Level, Outcome, Run, Verdict
+
+MOST_FAILURES = 50  # a job summary is bounded; the JSON report holds all
+
+
+def markdown(run: Run, verdicts: tuple[Verdict, ...], gate: Gate, exchanges: Mapping[str, Exchange]) -> str:
+    """The report as GitHub-flavoured Markdown; text from the wire stands in code spans and is escaped."""
+    lines = [
+        f"# Kimi API conformance: {gate.headline}",
+        "",
+        f"{gate.reason[:1].upper()}{gate.reason[1:]}.",
+        "",
+        f"- Target: {_code(run.target)}",
+        f"- Profile {run.profile}, seed {run.seed}, {run.requests} requests, {run.output_tokens} output tokens",
+        f"- {_code(run.version)}, {run.started} to {run.finished or 'unfinished'}",
+        f"- {gate.rules_exercised} rules exercised; findings: "
+        + ", ".join(f"{gate.counts[level.value]} {level.value}" for level in reversed(Level)),
+        "",
+    ]
+    lines += _tables(verdicts)
+    entries = [entry for entry in failing(verdicts, exchanges) if entry.finding.level is not Level.INFO]
+    if entries:
+        lines += ["## Failures", ""]
+    for entry in entries[:MOST_FAILURES]:
+        lines += _failure(entry)
+    if len(entries) > MOST_FAILURES:
+        lines += [f"… and {len(entries) - MOST_FAILURES} more: see report.json.", ""]
+    return "\n".join(lines)
+
+
+def summarise(text: str) -> None:
+    """Append to the file that GitHub Actions names in GITHUB_STEP_SUMMARY, if there is one."""
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if path:
+        with Path(path).open("a", encoding="utf-8") as summary:
+            summary.write(text + "\n")
+
+
+def _tables(verdicts: tuple[Verdict, ...]) -> list[str]:
+    whole = matrix(verdicts)
+    head = [f"{SURFACES[protocol]} {model}" for protocol, model in whole.columns]
+    lines = [
+        "## Families",
+        "",
+        "| family | " + " | ".join(head) + " |",
+        "|---" * (len(head) + 1) + "|",
+    ]
+    for family, rows in whole.families:
+        cells = []
+        for place in range(len(whole.columns)):
+            outcomes = [row.cells[place].outcome for row in rows if row.cells[place]]  # type: ignore[union-attr]
+            counted = {outcome: outcomes.count(outcome) for outcome in Outcome if outcome is not Outcome.NOT_APPLICABLE}
+            cells.append(" ".join(f"{MARKS[outcome]}{n}" for outcome, n in counted.items() if n) or "·")
+        lines.append(f"| {family} | " + " | ".join(cells) + " |")
+    legend = ", ".join(f"{MARKS[outcome]} {outcome.value}" for outcome in Outcome)
+    return [*lines, "", f"Rules by outcome: {legend}.", ""]
+
+
+def _failure(entry: Failing) -> list[str]:
+    finding = entry.finding
+    level, protocol = finding.level or Level.MUST, finding.protocol
+    times = f" ({entry.count} times)" if entry.count > 1 else ""
+    lines = [f"### {level.value}: {finding.rule} on {protocol} {finding.model}{times}", "", safe(entry.title), ""]
+    if entry.citation:
+        lines += [f"> {_quoted(entry.citation.text)}", ">", f"> {entry.citation.document}:{entry.citation.line}", ""]
+    lines += [f"- Found: {_code(finding.message)} at {_code(finding.pointer or '/')}"]
+    lines += [f"- Expected {_code(finding.expected)}, actual {_code(finding.actual)}"]
+    lines += [f"- Exchange {_code(finding.exchange)}", ""]
+    if entry.exchange:
+        lines += ["```sh", curl(entry.exchange).replace("```", "'``'\\`"), "```", ""]
+    return lines
+
+
+def _code(value: object) -> str:
+    text = safe(value).replace("|", "\\|")
+    ticks = "`" * (max((len(run) for run in text.split("`")), default=0) and 1)
+    return f"{ticks}{text}{ticks}" if "`" not in text else f"`` {text.replace('``', '` `')} ``"
+
+
+def _quoted(text: str) -> str:
+    return safe(text).replace("<", "&lt;").replace("|", "\\|")
