@@ -44,6 +44,7 @@ class Rule:
     judge: Callable[[Answer], Iterable[Finding]] | Callable[[Group], Iterable[Finding]]
     by_analogy: frozenset[Protocol] = frozenset()
     should_on: frozenset[tuple[Protocol, str]] = frozenset()
+    must_on: frozenset[Protocol] = frozenset()  # surfaces on which the ledger lets a should rule's finding be must
 
     @property
     def family(self) -> str:
@@ -51,7 +52,9 @@ class Rule:
         return self.id.split(".", 1)[0]
 
     def level_on(self, protocol: Protocol, model: str) -> Level:
-        """The rule's level in one cell."""
+        """The rule's level in one cell: the most that a finding of it weighs there."""
+        if protocol in self.must_on:
+            return Level.MUST
         return Level.SHOULD if (protocol, model) in self.should_on and self.level is Level.MUST else self.level
 
     def basis_on(self, protocol: Protocol) -> Basis:
@@ -89,6 +92,7 @@ def rule(
     applies: str = "",
     by_analogy: tuple[Protocol, ...] = (),
     should_on: tuple[tuple[Protocol, str], ...] = (),
+    must_on: tuple[Protocol, ...] = (),
 ) -> Callable[[Callable[..., Iterable[Finding]]], Callable[..., Iterable[Finding]]]:
     """Register a rule function under a ledger id.
 
@@ -118,6 +122,7 @@ def rule(
             judge=function,
             by_analogy=frozenset(by_analogy),
             should_on=frozenset(should_on),
+            must_on=frozenset(must_on),
         )
         return function
 
