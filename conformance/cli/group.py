@@ -1,0 +1,103 @@
+"""The group: what commands there are, and how each way of ending becomes an exit code.
+
+Nothing heavy is imported here, so that ``--help`` and a mistyped command answer at once.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, NoReturn, cast
+
+import click
+
+import conformance
+from conformance.gate import Exit
+
+DEBUG = "KIMI_CONFORMANCE_DEBUG"
+"""Set to 1, an internal error prints its traceback."""
+
+COMMANDS = {  # in the order of the help; the module of each is conformance.cli.NAME and holds a command of that name
+    "run": "Run the suite against a server and write a report.",
+    "check": "Judge recorded exchanges: HAR files and journals.",
+    "rules": "List the rules, as a table or as JSON.",
+    "explain": "Say what one rule demands, where a document says it, and what passes and fails.",
+    "spec": "Show the effective OpenAPI documents and their sources.",
+    "serve": "Serve the reference implementation on this machine.",
+}
+
+
+class Lazy(click.Group):
+    """A group that lists its commands from a table, imports the one that is asked for, and never shows a traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (the signature is click's)
+        """All commands, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 (likewise)
+        """Import a command; None when there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        return cast("click.Command", getattr(import_module(f"conformance.cli.{cmd_name}"), cmd_name))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, naming the nearest command where there is none of that name."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            close = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"Did you mean {close[0]}?" if close else f"Commands: {', '.join(COMMANDS)}."
+            raise click.UsageError(f"No command {args[0]!r}. {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 (likewise)
+        """The table, without importing any command."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def main(  # type: ignore[override]  # never returns, in any mode
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> NoReturn:
+        """Run and exit: 2 for a usage error, 3 when interrupted, 4 for an error of ours, else what the command says."""
+        extra["standalone_mode"] = False
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            code = super().main(args, prog_name, **extra)
+            sys.stdout.flush()
+        except click.ClickException as error:
+            error.show()
+            sys.exit(Exit.USAGE)
+        except (click.Abort, KeyboardInterrupt):
+            click.echo("interrupted: nothing was verified", err=True)
+            sys.exit(Exit.NOT_VERIFIED)
+        except Exception as error:  # noqa: BLE001 (the last line of defence: one line instead of a traceback)
+            _fail(error)
+        sys.exit(code if isinstance(code, int) else Exit.CONFORMING)
+
+
+def _fail(error: Exception) -> NoReturn:
+    if isinstance(error, OSError) and error.errno == errno.EPIPE:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read has gone; a flush must not raise
+        sys.exit(Exit.NOT_VERIFIED)
+    if os.environ.get(DEBUG) == "1":
+        traceback.print_exception(error)
+    text = " ".join(str(error).split())[:300]
+    click.echo(f"internal error: {type(error).__name__}: {text}", err=True)
+    click.echo(f"This is a fault of kimi-conformance; {DEBUG}=1 prints where.", err=True)
+    sys.exit(Exit.INTERNAL)
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(conformance.__version__, "--version", prog_name="kimi-conformance")
+def main() -> None:
+    """Conformance and contract tests for the Kimi API: Chat Completions, Responses and Messages.
+
+    Exit codes: 0 conforming, 1 a must rule failed, 2 usage error, 3 not verified, 4 internal error.
+    """

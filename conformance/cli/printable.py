@@ -1,0 +1,61 @@
+"""What the commands print: JSON that any reader takes, whatever came from the wire, and text for people."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from enum import Enum
+from itertools import islice
+from math import isfinite
+from typing import Any
+
+import click
+import msgspec
+
+DEEPEST = 12  # levels of a value that came from the wire
+LONGEST = 2_000  # characters of one string, items of one array or object
+_LARGEST = 2**63  # beyond it, readers disagree about integers
+
+
+def plain(value: object, depth: int = 0) -> Any:
+    """A value as JSON can carry it: structs as objects, bounded in depth and length, odd numbers as words."""
+    if isinstance(value, msgspec.Struct):
+        value = msgspec.structs.asdict(value)
+    if not isinstance(value, Mapping | tuple | list | set | frozenset):
+        return _scalar(value)
+    if depth >= DEEPEST:
+        return "…"
+    if isinstance(value, Mapping):
+        return {str(key)[:LONGEST]: plain(item, depth + 1) for key, item in islice(value.items(), LONGEST)}
+    return [plain(item, depth + 1) for item in islice(value, LONGEST)]
+
+
+def _scalar(value: object) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if -_LARGEST <= value <= _LARGEST else f"an integer of {value.bit_length()} bits"
+    if isinstance(value, float):
+        return value if isfinite(value) else str(value)
+    if value is None or isinstance(value, bool):
+        return value
+    text = str(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text)} characters)"
+
+
+def dump(document: object) -> None:
+    """Print one JSON document in ASCII: nothing in it can steer a terminal, and no reader can fail on its encoding."""
+    click.echo(json.dumps(document, indent=1, ensure_ascii=True))
+
+
+def coloured(*, err: bool = False) -> bool:
+    """Whether people's text may be styled: on a terminal, and NO_COLOR is unset or empty."""
+    stream = sys.stderr if err else sys.stdout
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def style(text: str, *, fg: str | None = None, bold: bool = False) -> str:
+    """Text for standard output, styled where that is wanted."""
+    return click.style(text, fg=fg, bold=bold or None) if coloured() else text

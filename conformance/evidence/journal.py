@@ -1,0 +1,101 @@
+"""Our own record of a run: one header line, then one exchange a line, flushed as they come.
+
+Whoever writes redacts first (``conformance.redact``); a journal holds no key.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from conformance.evidence.recording import Recording, Unreadable
+from conformance.values import Exchange
+
+FORMAT = "kimi-conformance-journal"
+VERSION = 1
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True):
+    """The first line: what the file is."""
+
+    format: str
+    version: int
+
+
+class Journal:
+    """A journal open for writing; every exchange is on disk when ``append`` returns. Safe to share between threads."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self.path.open("wb")
+        self._lock = threading.Lock()
+        self._encoder = msgspec.json.Encoder()
+        self._write(self._encoder.encode(Header(format=FORMAT, version=VERSION)))
+
+    def append(self, exchange: Exchange) -> None:
+        """Write one exchange, redacted by the caller."""
+        self._write(self._encoder.encode(exchange))
+
+    def extend(self, exchanges: Iterable[Exchange]) -> None:
+        """Write exchanges in their order."""
+        for exchange in exchanges:
+            self.append(exchange)
+
+    def close(self) -> None:
+        """Close the file; closing twice is harmless."""
+        with self._lock:
+            self._file.close()
+
+    def _write(self, line: bytes) -> None:
+        with self._lock:
+            self._file.write(line + b"\n")
+            self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def is_journal(data: bytes) -> bool:
+    """Whether the first line is a journal's header, of whatever version."""
+    line = data.partition(b"\n")[0]
+    return len(line) < 4096 and f'"{FORMAT}"'.encode() in line
+
+
+def parse(data: bytes, path: str) -> Recording:
+    """The exchanges of a journal, in its order. Raises ``Unreadable``.
+
+    A last line that was cut off, as a killed run leaves it, is skipped and counted; any other broken line is an error.
+    """
+    lines = data.split(b"\n")
+    try:
+        header = msgspec.json.decode(lines[0], type=Header)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise Unreadable(path, f"a journal whose header line is broken ({error})") from None
+    if header.format != FORMAT or header.version != VERSION:
+        raise Unreadable(path, f"a journal of version {header.version}; this release reads version {VERSION}")
+    exchanges: list[Exchange] = []
+    skipped: dict[str, int] = {}
+    decoder = msgspec.json.Decoder(Exchange)
+    offset = len(lines[0]) + 1
+    for number, line in enumerate(lines[1:], 2):
+        if line.strip():
+            try:
+                exchanges.append(msgspec.structs.replace(decoder.decode(line), file=path))
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                if number < len(lines):
+                    reason = f"line {number} at byte {offset} is not an exchange ({str(error)[:120]})"
+                    raise Unreadable(path, reason) from None
+                skipped["the last line is cut off"] = 1
+        offset += len(line) + 1
+    return Recording(path=path, format="journal", exchanges=tuple(exchanges), skipped=skipped)
