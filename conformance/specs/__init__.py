@@ -5,13 +5,14 @@ Everything is read from the openapi directory when it is first asked for, and ke
 
 from __future__ import annotations
 
-from conformance.specs.breaches import Breach, body_breaches, breaches, event_breaches
+from conformance.specs.breach import Breach, body_breaches, breaches, event_breaches
 from conformance.specs.citations import Citation, citation
+from conformance.specs.composition import effective
+from conformance.specs.constraint import Constraint, constraints
 from conformance.specs.documents import Document, sources, spec_hashes
-from conformance.specs.effective import effective
 from conformance.specs.examples import documented_examples, example_answer
 from conformance.specs.overlay import OverlayError
-from conformance.specs.schemas import Constraint, constraints, event_schemas, request_schema, response_schema
+from conformance.specs.schemas import event_schemas, request_schema, response_schema
 
 __all__ = [
     "Breach",

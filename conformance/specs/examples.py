@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from conformance.specs import documents
-from conformance.specs.effective import load, recipe
+from conformance.specs.composition import load, recipe
 from conformance.values import Protocol
 
 _SHOWN_IN = {Protocol.CHAT: "chat-k31", Protocol.MESSAGES: "messages-all", Protocol.RESPONSES: "responses"}

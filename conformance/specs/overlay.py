@@ -77,7 +77,7 @@ def _merge(target: dict[str, Any], update: dict[str, Any], where: str) -> None:
             _merge(present, value, f"{where}.{key}")
         elif isinstance(present, (dict, list)):
             raise OverlayError(
-                f"{where}.{key} is there already, a {type(present).__name__}: remove it first, or target an array to append"
+                f"{where}.{key} is there already ({type(present).__name__}): remove it first, or append to an array"
             )
         else:
             target[key] = copy.deepcopy(value)

@@ -4,41 +4,14 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from conformance.models import DEFAULT
-from conformance.specs.effective import recipe, shared
+from conformance.specs.composition import recipe, shared
 from conformance.values import Protocol
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-KEYWORDS = frozenset(
-    {
-        "type",
-        "enum",
-        "const",
-        "minimum",
-        "maximum",
-        "minItems",
-        "maxItems",
-        "required",
-        "oneOf",
-        "anyOf",
-        "not",
-        "x-max-bytes",
-    }
-)
 _COMPONENTS = "#/components/schemas/"
-
-
-class Constraint(msgspec.Struct, frozen=True, kw_only=True):
-    """One keyword of a schema, named by its JSON pointer: the unit in which coverage of the schemas is counted."""
-
-    pointer: str
-    keyword: str
-    rule: str | None = None  # the rule that owns it, where one does
 
 
 def escaped(part: object) -> str:
@@ -133,26 +106,3 @@ def owner(schema: dict[str, Any], keyword: str, value: object = None) -> str | N
     if isinstance(rule, dict):
         rule = rule.get(value) if isinstance(value, str) else None
     return rule if isinstance(rule, str) else None
-
-
-def _constraints(node: Any, pointer: str) -> Iterator[Constraint]:
-    if not isinstance(node, dict):
-        return
-    for keyword, value in node.items():
-        here = f"{pointer}/{escaped(keyword)}"
-        if keyword in KEYWORDS:
-            yield Constraint(pointer=here, keyword=keyword, rule=owner(node, keyword))
-        if keyword in ("properties", "$defs"):
-            for name, child in value.items():
-                yield from _constraints(child, f"{here}/{escaped(name)}")
-        elif keyword == "items":
-            yield from _constraints(value, here)
-        elif keyword in ("oneOf", "anyOf"):
-            for number, child in enumerate(value):
-                yield from _constraints(child, f"{here}/{number}")
-
-
-@functools.cache
-def constraints(protocol: Protocol, model: str) -> tuple[Constraint, ...]:
-    """Every keyword of the request schema that a request can break, named as ``Breach.constraint`` names it."""
-    return tuple(_constraints(shared_request(protocol, model), ""))

@@ -68,7 +68,7 @@ def _fits_type(option: dict[str, Any], instance: Any) -> bool:
     return any(isinstance(instance, _TYPES[name]) for name in names)
 
 
-def _tags(option: dict[str, Any]) -> list[Any] | None:
+def tags(option: dict[str, Any]) -> list[Any] | None:
     """The values of ``type`` that the option is for; None where it takes any."""
     tag = option.get("properties", {}).get("type", {})
     if "const" in tag:
@@ -84,14 +84,15 @@ def meant(options: list[dict[str, Any]], instance: Any) -> int | None:
         return left[0]
     if not isinstance(instance, dict):
         return None
-    tagged = [number for number in left if (tags := _tags(options[number])) and instance.get("type") in tags]
+    tagged = [number for number in left if instance.get("type") in (tags(options[number]) or ())]
     if len(tagged) == 1:
         return tagged[0]
-    untagged = [number for number in left if _tags(options[number]) is None]
+    untagged = [number for number in left if tags(options[number]) is None]
     return untagged[0] if len(untagged) == 1 else None
 
 
-def _target(definitions: dict[str, Any], option: Any) -> Any:
+def referred(definitions: dict[str, Any], option: Any) -> Any:
+    """The schema itself, or the one that it refers to."""
     while isinstance(option, dict) and set(option) == {"$ref"}:
         option = definitions[option["$ref"].removeprefix("#/$defs/")]
     return option
@@ -106,7 +107,7 @@ def _one_of(definitions: dict[str, Any], validator: Any, options: Any, instance:
         if not errors:
             return
         broken.append(errors)
-    choice = meant([_target(definitions, option) for option in options], instance)
+    choice = meant([referred(definitions, option) for option in options], instance)
     if choice is None:
         yield ValidationError("fits none of the allowed forms")
     else:
@@ -143,7 +144,7 @@ class Validator:
         from jsonschema import Draft202012Validator, validators  # noqa: PLC0415 (only invalid bodies pay for it)
 
         one_of = functools.partial(_one_of, self.schema.get("$defs", {}))
-        extended = validators.extend(  # type: ignore[no-untyped-call] (the stubs leave it untyped)
+        extended = validators.extend(  # type: ignore[no-untyped-call]  # the stubs leave it untyped
             Draft202012Validator, {"oneOf": one_of, "x-max-bytes": _max_bytes}
         )
         return extended(self.schema)
