@@ -68,7 +68,8 @@ def check(
 ) -> None:
     """Judge recorded exchanges: HAR 1.2 files and journals.
 
-    A directory stands for its .har and .jsonl files, - for standard input. Each file is judged by itself. One that cannot be read is named, the others are judged, and the exit code is 2.
+    A directory stands for its .har and .jsonl files, - for standard input. Each file is judged by itself. One that
+    cannot be read is named, the others are judged, and the exit code is 2.
     """
     wanted = Wanted(
         rules=chosen(patterns),

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from conformance import models
 from conformance.values import Basis, Protocol
 
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[str]
+else:
+    _ParamType = click.ParamType  # not generic at run time in every release of click
 
-class OneOf(click.ParamType[str]):
+
+class OneOf(_ParamType):
     """One of a few words; ``convert`` may map other spellings to one of them."""
 
     def __init__(self, kind: str, values: Sequence[str], *, read: Callable[[str], str | None] | None = None) -> None:

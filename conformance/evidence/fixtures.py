@@ -1,4 +1,4 @@
-"""Where the fixtures lie, and the YAML that they are written in: its scalars are those of JSON, no text becomes a date."""
+"""Where the fixtures lie, and the YAML that they are written in: its scalars are those of JSON."""
 
 from __future__ import annotations
 
