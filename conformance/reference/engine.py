@@ -1,0 +1,232 @@
+"""The engine: one prompt into one answer, the same for the same seed and prompt.
+
+It reasons first, more with more effort; then it searches, writes and calls, until it has ended or the limit is spent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from conformance.models import CONTEXT_WINDOW
+from conformance.reference import directives, search, tokens
+from conformance.reference.cache import Cache, measured
+from conformance.reference.calls import Wanted, wanted
+from conformance.reference.instances import Hints, Unsatisfiable, instance
+from conformance.reference.prompts import SEARCH, Prompt, Tool
+from conformance.reference.refusals import invalid
+from conformance.reference.results import Call, Finish, Result, Search, Usage
+from conformance.reference.wording import Turn, equalities, last_turn
+from conformance.values import Protocol
+
+_SENTENCES = {"low": 2, "high": 5, "max": 9}
+_THOUGHTS = (
+    "The request comes first, so I read it once more.",
+    "Its wording leaves little room for doubt.",
+    "Nothing in it needs a lengthy explanation.",
+    "I should keep to the form that was asked for.",
+    "The earlier turns, if there are any, still hold.",
+    "A short reply serves better than a long one.",
+    "I weigh what could be misunderstood and find nothing.",
+    "The facts I need are at hand.",
+    "I look at the details once again before I go on.",
+    "Now I can write the reply.",
+)
+_REMARKS = (
+    "Here is a short answer to your question.",
+    "In short: that depends on what you need it for.",
+    "That is a good point, and a brief reply is enough here.",
+    "Yes, and there is little more to say about it.",
+)
+_MOST_QUOTED = 2_000  # characters of a tool's result
+
+
+class Draft(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer as it would be without a limit."""
+
+    reasoning: str
+    searches: tuple[Search, ...] = ()
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+
+
+def answer(prompt: Prompt, *, owner: str, seed: int, cache: Cache) -> Result:
+    """Answer a prompt on behalf of the owner of a key; raises Refused where it cannot be answered."""
+    measure = measured(prompt)
+    room = CONTEXT_WINDOW - measure.total
+    if room < 1:
+        raise invalid(
+            f"The prompt holds {measure.total} tokens; the context window is {CONTEXT_WINDOW} tokens.",
+            code="context_length_exceeded",
+        )
+    limit = min(prompt.limit, room)
+    result = _bounded(_draft(prompt, seed, limit), limit, prompt.stop)
+    share = cache.share(owner, prompt, measure)
+    usage = msgspec.structs.replace(
+        result.usage, input=measure.total, cached=share.read, written=share.written, ttl=prompt.ttl
+    )
+    return msgspec.structs.replace(result, usage=usage)
+
+
+def _draft(prompt: Prompt, seed: int, limit: int) -> Draft:
+    turn = last_turn(prompt)
+    reasoning = _reasoning(prompt, turn, seed)
+    calls = tuple(_calls(prompt, turn))
+    searches = _searches(prompt, turn, called=bool(calls))
+    text = "" if calls and not searches else _text(prompt, turn, searches, seed, limit)
+    return Draft(reasoning=reasoning, searches=searches, text=text, calls=calls)
+
+
+def _number(seed: int, *parts: str) -> int:
+    digest = hashlib.blake2b("\0".join((str(seed), *parts)).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big")
+
+
+def _reasoning(prompt: Prompt, turn: Turn, seed: int) -> str:
+    start = _number(seed, turn.text)
+    number = _SENTENCES[prompt.effort]
+    return " ".join(_THOUGHTS[(start + index) % len(_THOUGHTS)] for index in range(number))
+
+
+def _calls(prompt: Prompt, turn: Turn) -> Iterator[Call]:
+    for each in wanted(prompt, turn):
+        made = _search_call(turn) if each.tool is None else _function_call(each, each.tool, turn)
+        yield made
+
+
+def _search_call(turn: Turn) -> Call:
+    arguments = _json({"search_result": {"search_id": _identifier()}, "query": search.queries(turn, 1)[0]})
+    return Call(id=_identifier(), name=SEARCH, arguments=arguments, builtin=True)
+
+
+def _function_call(want: Wanted, tool: Tool, turn: Turn) -> Call:
+    schema: dict[str, Any] = {"allOf": [tool.parameters, {"type": "object"}]}
+    if isinstance(tool.parameters, dict):
+        schema = tool.parameters if tool.parameters.get("type") == "object" else {**tool.parameters, "type": "object"}
+    try:
+        arguments = instance(schema, Hints(values=equalities(turn.text), subject=want.subject))
+    except Unsatisfiable as error:
+        raise invalid(f"No arguments satisfy the schema of the tool {tool.name[:100]!r}: {error}.") from error
+    return Call(id=_identifier(), name=tool.name, arguments=_json(arguments))
+
+
+def _searches(prompt: Prompt, turn: Turn, *, called: bool) -> tuple[Search, ...]:
+    """The searches that messages runs itself."""
+    if prompt.protocol is not Protocol.MESSAGES or not prompt.search or prompt.choice.mode == "none":
+        return ()
+    forced = prompt.choice.mode == "required" and not called
+    if not forced and not (turn.fresh and search.asked(turn)):
+        return ()
+    return tuple(
+        Search(id=_identifier(), query=query, results=search.results(query))
+        for query in search.queries(turn, prompt.search)
+    )
+
+
+def _text(prompt: Prompt, turn: Turn, searches: tuple[Search, ...], seed: int, limit: int) -> str:
+    if prompt.format is not None:
+        return _formatted(prompt.format.schema, turn)
+    asked = directives.text_for(turn.text, limit) if turn.fresh or not turn.results else None
+    if asked is not None:
+        return asked
+    if searches:
+        return search.summary(searches[0].query)
+    if turn.results:
+        return " ".join(_quoted(name, result.text) for name, result in turn.results)
+    if turn.media:
+        return "The message shows " + " and ".join(media.description for media in turn.media) + "."
+    return _REMARKS[_number(seed, turn.text) % len(_REMARKS)]
+
+
+def _quoted(name: str, text: str) -> str:
+    if name == SEARCH:
+        return search.summary(_query(text))
+    shown = text.strip()[:_MOST_QUOTED] or "nothing"
+    return f"The result of {name} is: {shown}"
+
+
+def _query(echoed: str) -> str:
+    try:
+        arguments = json.loads(echoed)
+    except (ValueError, RecursionError):
+        return "your question"
+    query = arguments.get("query") if isinstance(arguments, dict) else None
+    return query if isinstance(query, str) else "your question"
+
+
+def _formatted(schema: Any, turn: Turn) -> str:
+    values = equalities(turn.text)
+    if schema == {"type": "object"}:
+        return _json(values or {"result": "OK"})
+    try:
+        return _json(instance(schema, Hints(values=values)))
+    except Unsatisfiable as error:
+        raise invalid(f"No answer satisfies the schema of the output format: {error}.") from error
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _identifier() -> str:
+    return secrets.token_hex(12)
+
+
+def _bounded(draft: Draft, limit: int, stop: tuple[str, ...]) -> Result:
+    """The draft as far as the limit reaches, ended early by a stop sequence in the text."""
+    left = limit
+    reasoning, left, whole = _taken(draft.reasoning, left)
+    thought = limit - left
+    searches: list[Search] = []
+    for each in draft.searches if whole else ():
+        cost = tokens.count(_json({"query": each.query}))
+        if cost > left:
+            left, whole = 0, False
+            break
+        searches.append(each)
+        left -= cost
+    text, calls = "", []
+    if whole:
+        text, reach = _stopped(draft.text, stop)
+        _, after, whole = _taken(draft.text[:reach], left)
+        if not whole:
+            text = _taken(draft.text, left)[0]
+        elif reach < len(draft.text) or text != draft.text:
+            draft = msgspec.structs.replace(draft, calls=())
+        left = after
+    for call in draft.calls if whole else ():
+        arguments, left, whole = _taken(call.arguments, left)
+        if arguments:
+            calls.append(msgspec.structs.replace(call, arguments=arguments))
+        if not whole:
+            break
+    finish = Finish.LENGTH if not whole else Finish.CALLS if calls else Finish.STOP
+    usage = Usage(input=0, output=limit - left, reasoning=thought, searches=len(searches))
+    return Result(
+        reasoning=reasoning,
+        searches=tuple(searches),
+        text=text,
+        calls=tuple(calls),
+        finish=finish,
+        usage=usage,
+    )
+
+
+def _taken(text: str, left: int) -> tuple[str, int, bool]:
+    """As much of a text as fits, what is left of the limit then, and whether that is all of it."""
+    part = tokens.head(text, left)
+    return part, left - tokens.count(part), len(part) == len(text)
+
+
+def _stopped(text: str, stop: tuple[str, ...]) -> tuple[str, int]:
+    """The text before the earliest stop sequence, and where the generation ended: after the match."""
+    found = [(text.index(sequence), len(sequence)) for sequence in stop if sequence in text]
+    if not found:
+        return text, len(text)
+    start, length = min(found)
+    return text[:start], start + length

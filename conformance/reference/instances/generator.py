@@ -1,0 +1,261 @@
+"""The search for an instance: candidates for each part of a schema, the first that is valid is taken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import jsonschema
+import msgspec
+from jsonschema.protocols import Validator
+from jsonschema.validators import validator_for
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+
+from conformance.reference.instances import scalars
+from conformance.reference.instances.merging import Schema, merged
+
+_DEEPEST = 40  # nested parts; below _OPTIONAL_DEPTH only what is required is made
+_OPTIONAL_DEPTH = 4
+_MOST_STEPS = 5_000
+_MOST_ITEMS = 1_000
+_MOST_CANDIDATES = 64
+_MARKS = {
+    "object": ("properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties"),
+    "array": ("items", "prefixItems", "minItems", "maxItems", "contains", "uniqueItems"),
+    "string": ("pattern", "minLength", "maxLength", "format"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+}
+_TYPES = ("string", "object", "array", "integer", "number", "boolean", "null")
+
+
+class Unsatisfiable(ValueError):
+    """No instance was found."""
+
+
+class Hints(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user's words suggest: values by property name, and what the request is about."""
+
+    values: dict[str, str] = {}
+    subject: str | None = None
+
+
+def instance(schema: Schema | bool, hints: Hints = Hints()) -> Any:  # noqa: B008 (frozen)
+    """A valid instance of a schema, the same each time. Raises Unsatisfiable; resolves local references only."""
+    try:
+        validator = validator_for(schema, default=jsonschema.Draft202012Validator)(schema, registry=Registry())
+        return _Search(validator, hints).value(schema)
+    except (Unresolvable, re.error, RecursionError, jsonschema.exceptions.UnknownType) as error:
+        raise Unsatisfiable("the schema cannot be followed") from error
+
+
+class _Search:
+    """One search, with a bound on its steps; the validator's schema is the root."""
+
+    def __init__(self, validator: Validator, hints: Hints) -> None:
+        self._validator = validator
+        self._hints = hints
+        self._steps = 0
+
+    def value(self, schema: Any, depth: int = 0, name: str | None = None, others: Sequence[Any] = ()) -> Any:
+        """The first valid candidate that is none of the others."""
+        if schema is True:
+            schema = {"type": "string"}
+        if not isinstance(schema, dict) or depth > _DEEPEST:
+            raise Unsatisfiable("no value is allowed here" if schema is False else "the schema is too deep")
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            raise Unsatisfiable("the schema is too involved")
+        judge = self._validator.evolve(schema=schema)
+        for candidate in islice(self._candidates(schema, depth, name), _MOST_CANDIDATES + 2 * len(others)):
+            if candidate not in others and judge.is_valid(candidate):
+                return candidate
+        raise Unsatisfiable("no value fits the schema")
+
+    def _wish(self, name: str | None) -> str | None:
+        return None if name is None else self._hints.values.get(name.lower())
+
+    def _candidates(self, schema: Schema, depth: int, name: str | None) -> Iterator[Any]:
+        if "const" in schema:
+            yield schema["const"]
+            return
+        if isinstance(schema.get("enum"), list):
+            wish = self._wish(name) or self._hints.subject
+            yield from sorted(schema["enum"], key=lambda member: member != wish)
+            return
+        yield from self._combined(schema, depth, name)
+
+    def _combined(self, schema: Schema, depth: int, name: str | None) -> Iterator[Any]:
+        """Follow the first combining keyword; without one, make a value of each type."""
+        reference = schema.get("$ref")
+        if isinstance(reference, str):
+            target = self._validator._resolver.lookup(reference).contents  # type: ignore[attr-defined] # noqa: SLF001 (the only way to the root's own references)
+            yield from self._through(schema, "$ref", [target], depth, name)
+        elif isinstance(schema.get("allOf"), list):
+            rest = _without(schema, "allOf")
+            for part in schema["allOf"]:
+                rest = merged(rest, part if isinstance(part, dict) else {})
+            yield from self._candidates(rest, depth + 1, name)
+        elif key := next((key for key in ("oneOf", "anyOf") if isinstance(schema.get(key), list)), None):
+            yield from self._through(schema, key, schema[key], depth, name)
+        elif "if" in schema:
+            branches = [_conjunction(schema["if"], schema.get("then", True)), schema.get("else", True)]
+            yield from self._through(_without(schema, "then", "else"), "if", branches, depth, name)
+        else:
+            for kind in _types(schema):
+                yield from self._of_type(kind, schema, depth, name)
+            yield from schema["examples"] if isinstance(schema.get("examples"), list) else ()
+            if "default" in schema:
+                yield schema["default"]
+
+    def _through(self, schema: Schema, key: str, options: list[Any], depth: int, name: str | None) -> Iterator[Any]:
+        rest = _without(schema, key)
+        if depth > _DEEPEST:
+            return
+        if depth > _OPTIONAL_DEPTH:
+            options = sorted(options, key=_grows)  # an end to recursion first
+        for option in options:
+            if option is not False:
+                yield from self._candidates(merged(rest, option if isinstance(option, dict) else {}), depth + 1, name)
+
+    def _of_type(self, kind: str, schema: Schema, depth: int, name: str | None) -> Iterator[Any]:
+        if kind == "object":
+            yield from self._objects(schema, depth)
+        elif kind == "array":
+            yield from self._arrays(schema, depth)
+        elif kind == "string":
+            wish = self._wish(name)
+            yield from scalars.strings(schema, self._hints.subject if wish is None and depth <= 1 else wish)
+        elif kind in ("integer", "number"):
+            yield from scalars.numbers(schema, whole=kind == "integer")
+        else:
+            yield from {"boolean": (True, False), "null": (None,)}.get(kind, ())
+
+    def _objects(self, schema: Schema, depth: int) -> Iterator[dict[str, Any]]:
+        declared = schema["properties"] if isinstance(schema.get("properties"), dict) else {}
+        required = [name for name in schema.get("required", ()) if isinstance(name, str)]
+        optional = [name for name in declared if name not in required] if depth <= _OPTIONAL_DEPTH else []
+        made: dict[str, Any] = {}
+        for name in required:
+            try:
+                made[name] = self.value(_property(schema, declared, name), depth + 1, name)
+            except Unsatisfiable:
+                return
+        full = dict(made)
+        for name in optional:
+            try:
+                full[name] = self.value(declared[name], depth + 1, name)
+            except Unsatisfiable:
+                continue
+        ordered = {name: full[name] for name in declared if name in full}
+        yield ordered | full
+        yield made
+        for size in range(len(made) + 1, len(full)):
+            yield dict(islice((made | full).items(), size))
+        yield from self._enlarged(schema, declared, full, depth)
+
+    def _enlarged(self, schema: Schema, declared: Schema, made: dict[str, Any], depth: int) -> Iterator[dict[str, Any]]:
+        """The object with undeclared properties, as many as minProperties asks for or dependents need."""
+        dependents = schema.get("dependentRequired")
+        extra = [each for names in dependents.values() for each in names] if isinstance(dependents, dict) else []
+        least = schema.get("minProperties", 0)
+        wanted = min(int(least), _MOST_ITEMS) - len(made) if isinstance(least, int | float) else 0
+        if wanted > 0:
+            patterns = schema.get("patternProperties")
+            names = schema.get("propertyNames", True)
+            if isinstance(patterns, dict) and patterns:
+                names = merged(names if isinstance(names, dict) else {}, {"pattern": next(iter(patterns))})
+            extra += list(self._names(names, wanted, depth))
+        result = dict(made)
+        for name in extra:
+            try:
+                result.setdefault(name, self.value(_property(schema, declared, name), depth + 1, name))
+            except Unsatisfiable:
+                return
+        if extra:
+            yield result
+
+    def _names(self, schema: Any, wanted: int, depth: int) -> Iterator[str]:
+        if schema is True or not schema:
+            yield from (f"property_{number}" for number in range(1, wanted + 1))
+            return
+        found: list[str] = []
+        while len(found) < wanted:
+            try:
+                found.append(str(self.value(merged({"type": "string"}, schema), depth + 1, others=found)))
+            except Unsatisfiable:
+                break
+        yield from found
+
+    def _arrays(self, schema: Schema, depth: int) -> Iterator[list[Any]]:
+        first, rest = _items(schema)
+        least = int(schema.get("minItems", 0))
+        if least > _MOST_ITEMS:
+            return
+        contains = schema.get("contains")
+        wanted = schema.get("minContains", 1) if contains is not None else 0
+        made: list[Any] = []
+        try:
+            for _ in range(min(int(wanted), _MOST_ITEMS)):
+                made.append(self._another(_conjunction(rest, contains), made, schema, depth))
+            usual = 1 if depth <= _OPTIONAL_DEPTH and rest is not True and rest is not False else 0
+            for place in range(len(made), max(least, len(first), usual)):
+                made.append(self._another(first[place] if place < len(first) else rest, made, schema, depth))
+        except Unsatisfiable:
+            if len(made) < least:
+                return
+        yield made
+        yield made[:least]
+
+    def _another(self, schema: Any, made: list[Any], whole: Schema, depth: int) -> Any:
+        """An item, different from those made where items must be unique."""
+        return self.value(schema, depth + 1, others=made if whole.get("uniqueItems") is True else ())
+
+
+def _without(schema: Schema, *keys: str) -> Schema:
+    return {key: value for key, value in schema.items() if key not in keys}
+
+
+def _items(schema: Schema) -> tuple[list[Any], Any]:
+    """The schemas of the first items, and that of all others; drafts before 2020-12 name them otherwise."""
+    items = schema.get("items", True)
+    if isinstance(items, list):
+        return items, schema.get("additionalItems", True)
+    first = schema.get("prefixItems")
+    return (first if isinstance(first, list) else []), items
+
+
+def _grows(option: Any) -> bool:
+    return isinstance(option, dict) and ("$ref" in option or option.get("type") in ("object", "array"))
+
+
+def _conjunction(first: Any, second: Any) -> Any:
+    if first is False or second is False:
+        return False
+    if isinstance(first, dict) and isinstance(second, dict):
+        return {"allOf": [first, second]}
+    return second if first is True else first
+
+
+def _property(schema: Schema, declared: Schema, name: str) -> Any:
+    """The schema of a property: as declared, by the first pattern that fits its name, else of any other."""
+    if name in declared:
+        return declared[name]
+    patterns = schema.get("patternProperties")
+    for pattern, value in patterns.items() if isinstance(patterns, dict) else ():
+        if re.search(pattern, name):
+            return value
+    return schema.get("additionalProperties", True)
+
+
+def _types(schema: Schema) -> list[str]:
+    """The types to try: those declared, else those that the keywords speak of, else all."""
+    declared = schema.get("type")
+    if isinstance(declared, str):
+        return [declared]
+    if isinstance(declared, list):
+        return [kind for kind in declared if kind != "null"] + [kind for kind in declared if kind == "null"]
+    marked = [kind for kind, keys in _MARKS.items() if any(key in schema for key in keys)]
+    return marked + [kind for kind in _TYPES if kind not in marked]
