@@ -31,8 +31,8 @@ class JsonText:
     """What a text says as JSON.
 
     ``value`` is MISSING where it does not parse, ``error`` says what is wrong and at which byte, ``duplicates`` are
-    JSON pointers to the keys that an object repeats (the last value counts). A byte order mark is an error, but the value
-    after it is read.
+    JSON pointers to the keys that an object repeats (the last value counts). A byte order mark is an error, but the
+    value after it is read.
     """
 
     value: object = MISSING
