@@ -1,0 +1,135 @@
+"""Plays the scripts of probes against a target, and hands on every exchange, redacted."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from conformance.client.sender import Client, Limits
+from conformance.client.targets import Target
+from conformance.probes.cell import Cell
+from conformance.probes.script import Credentials, Place, Script, Step, play
+from conformance.protocols import BUILDERS, Answer, read
+from conformance.redact import redact
+from conformance.values import Exchange, Intent, Request
+
+INVALID_KEY = "invalid-key-of-kimi-conformance-0000000000000000"
+MOST_SILENCES = 3  # time-outs and endless answers in a row, after which the target counts as gone
+MOST_BREAKS = 6  # broken connections in a row
+MOST_ERRORS = 24  # answers 429 and 5xx in a row
+
+
+class Stopped(Exception):
+    """The target is gone: nothing more is sent. The message says why."""
+
+
+@dataclass
+class Player:
+    """One worker's clients and counts; not to be shared between threads."""
+
+    target: Target
+    record: Callable[[Exchange], None]
+    limits: Limits = field(default_factory=Limits)
+    output_tokens: int = 0
+    stopped: str | None = None
+
+    def __post_init__(self) -> None:
+        self._clients: dict[str, Client] = {}
+        self._silent = self._broken = self._errors = 0
+
+    @property
+    def requests(self) -> int:
+        """How many requests were sent, retries included."""
+        return sum(client.requests for client in self._clients.values())
+
+    def play(self, probe: str, cell: Cell, script: Script) -> int:
+        """Play one script; how many steps it sent. Raises ``Stopped`` when the target is gone."""
+        number = 0
+
+        def send(step: Step) -> Answer:
+            nonlocal number
+            number += 1
+            return self._send(step, cell, probe, f"{probe}/{cell.protocol}/{cell.model}/{number}")
+
+        return play(self._reachable(script), send)
+
+    def close(self) -> None:
+        """Close all connections."""
+        for client in self._clients.values():
+            client.close()
+
+    def _base_url(self, place: Place) -> str | None:
+        if place is Place.LIMITED:
+            return self.target.limited
+        if place is Place.SECOND:
+            return self.target.base_urls[1] if len(self.target.base_urls) > 1 else None
+        return self.target.base_urls[0]
+
+    def _reachable(self, script: Script) -> Script:
+        """The script without the steps for a place that the target lacks, which end it."""
+        step = next(script, None)
+        while step is not None and self._base_url(step.place) is not None:
+            answer = yield step
+            try:
+                step = script.send(answer)
+            except StopIteration:
+                return
+
+    def _client(self, place: Place) -> Client:
+        url = self._base_url(place) or self.target.base_urls[0]
+        if url not in self._clients:
+            self._clients[url] = Client(url, self.target.key, self.limits)
+        return self._clients[url]
+
+    def _send(self, step: Step, cell: Cell, probe: str, name: str) -> Answer:
+        if self.stopped is not None:
+            raise Stopped(self.stopped)
+        client = self._client(step.place)
+        draft = Exchange(
+            id=name,
+            protocol=cell.protocol,
+            model=cell.model,
+            request=self._request(client, step, BUILDERS[cell.protocol].path),
+            probe=probe,
+            intents=step.intents,
+            parent=step.parent,
+        )
+        exchange = draft
+        for exchange in client.send(draft, retry=step.patient, retry_server_error=step.cures):
+            self.record(redact(exchange, (self.target.key,)))
+        answer = read(exchange)
+        if answer.usage is not None and answer.usage.output is not None:
+            self.output_tokens += answer.usage.output
+        if step.patient and not {Intent.HOSTILE, Intent.OVERSIZED} & set(step.intents):
+            self._watch(exchange)
+        return answer
+
+    def _request(self, client: Client, step: Step, path: str) -> Request:
+        key = self.target.key
+        ways: dict[Credentials, tuple[str, str] | None] = {
+            Credentials.KEY: ("Authorization", f"Bearer {key}"),
+            Credentials.NONE: None,
+            Credentials.INVALID: ("Authorization", f"Bearer {INVALID_KEY}"),
+            Credentials.BASIC: ("Authorization", "Basic " + base64.b64encode(f"user:{key}".encode()).decode()),
+            Credentials.BARE: ("Authorization", key),
+            Credentials.X_API_KEY: ("x-api-key", key),
+        }
+        header = ways[step.credentials]
+        headers = (*((header,) if header else ()), ("Content-Type", step.content_type))
+        return Request(method=step.method, url=client.base_url + path, headers=headers, body=step.body)
+
+    def _watch(self, exchange: Exchange) -> None:
+        """Stop where the target is gone, so that no run lasts for hours without an answer."""
+        kind = exchange.failure.kind if exchange.failure else None
+        status = exchange.response.status if exchange.response else 0
+        self._silent = self._silent + 1 if kind in ("timeout", "cut") else 0
+        self._broken = self._broken + 1 if kind is not None else 0
+        self._errors = self._errors + 1 if kind is None and (status >= 500 or status == 429) else 0
+        if self._silent >= MOST_SILENCES:
+            self.stopped = f"the target did not finish an answer {MOST_SILENCES} times in a row"
+        elif self._broken >= MOST_BREAKS:
+            words = exchange.failure.message if exchange.failure else ""
+            self.stopped = f"the target stopped answering ({words})"
+        elif self._errors >= MOST_ERRORS:
+            self.stopped = f"the target answered {MOST_ERRORS} requests in a row with 429 or a server error"

@@ -1,0 +1,57 @@
+"""Requests whose token counts can be compared: more words, another form of the same words, an image, a history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.probes.cell import Cell, texts, words
+from conformance.probes.media import image_block
+from conformance.probes.script import Script
+from conformance.values import Protocol
+
+TURN = 100  # words of an earlier turn
+
+
+def more_words(cell: Cell) -> Script:
+    """A short request, and the same with 200 words more."""
+    user = "Reply with exactly: counted"
+    yield cell.ask(cell.body(user))
+    yield cell.ask(cell.body(f"{words(200, f'{cell.seed}/more')}\n\n{user}"))
+
+
+def forms(cell: Cell) -> Script:
+    """The same words as a string and as one block: user content, and system on messages; input on responses."""
+    user = "Reply with exactly: two forms"
+    block = [{"type": "text", "text": user}]
+    if cell.protocol is Protocol.RESPONSES:
+        yield cell.ask(cell.body(user))
+        yield cell.challenge({**cell.body(user), "input": texts([("user", user)])})
+        return
+    yield cell.ask(cell.body(user))
+    yield cell.ask(cell.body(messages=[{"role": "user", "content": block}]))
+    system: list[object] = ["Be brief and friendly.", [{"type": "text", "text": "Be brief and friendly."}]]
+    if cell.protocol is Protocol.MESSAGES:
+        for value in system:
+            yield cell.ask(cell.body(user, system=value))
+
+
+def with_image(cell: Cell) -> Script:
+    """The same message without and with an image."""
+    if cell.protocol is Protocol.RESPONSES:
+        return
+    text = {"type": "text", "text": "Reply with exactly: seen"}
+    for blocks in ([text], [text, image_block(cell, "square.png")]):
+        yield cell.ask(cell.body(messages=[{"role": "user", "content": blocks}]))
+
+
+def with_history(cell: Cell) -> Script:
+    """A user message alone, and after three earlier turns of 100 words each."""
+    last = "Reply with exactly: remembered"
+    turns: list[tuple[str, str]] = []
+    for number in range(3):
+        turns.append(("user", f"Remember these words: {words(TURN, f'{cell.seed}/user/{number}')}"))
+        turns.append(("assistant", f"I remember: {words(TURN, f'{cell.seed}/assistant/{number}')}"))
+    turns.append(("user", last))
+    for messages in (texts(turns[-1:]), texts(turns)):
+        body: dict[str, Any] = cell.body(messages=messages)
+        yield cell.ask(body)

@@ -1,0 +1,65 @@
+"""Small valid images and a video, in every documented form."""
+
+from __future__ import annotations
+
+import base64
+import functools
+from pathlib import Path
+from typing import Any
+
+from conformance.probes.cell import Cell
+from conformance.probes.script import Script
+from conformance.values import Intent, Protocol
+
+TYPES = {
+    "square.png": "image/png",
+    "square.jpg": "image/jpeg",
+    "square.gif": "image/gif",
+    "square.webp": "image/webp",
+    "square.mp4": "video/mp4",
+}
+_PACKAGE = Path(__file__).resolve().parents[1]
+_FOLDERS = (_PACKAGE.parent / "fixtures" / "media", _PACKAGE / "_data" / "fixtures" / "media")  # checkout, wheel
+
+
+@functools.cache
+def base64_of(name: str) -> str:
+    """The base64 text of one of our media files."""
+    folder = next(folder for folder in _FOLDERS if (folder / name).is_file())
+    return base64.b64encode((folder / name).read_bytes()).decode()
+
+
+def data_url(name: str) -> str:
+    """The data URL of one of our media files."""
+    return f"data:{TYPES[name]};base64,{base64_of(name)}"
+
+
+def image_block(cell: Cell, name: str) -> dict[str, Any]:
+    """An image as a content part of chat or a content block of messages."""
+    if cell.protocol is Protocol.CHAT:
+        return {"type": "image_url", "image_url": {"url": data_url(name)}}
+    source = {"type": "base64", "media_type": TYPES[name], "data": base64_of(name)}
+    return {"type": "image", "source": source}
+
+
+def images(cell: Cell) -> Script:
+    """One image of each documented type; on chat also as a plain string."""
+    if cell.protocol is Protocol.RESPONSES:
+        return
+    for name, kind in TYPES.items():
+        if kind.startswith("image/"):
+            yield _showing(cell, image_block(cell, name))
+    if cell.protocol is Protocol.CHAT:
+        yield _showing(cell, {"type": "image_url", "image_url": data_url("square.png")})
+
+
+def videos(cell: Cell) -> Script:
+    """A video as an object and as a plain string (chat)."""
+    if cell.protocol is Protocol.CHAT:
+        for url in ({"url": data_url("square.mp4")}, data_url("square.mp4")):
+            yield _showing(cell, {"type": "video_url", "video_url": url})
+
+
+def _showing(cell: Cell, block: dict[str, Any]) -> Any:
+    text = {"type": "text", "text": "What is shown? Answer in a few words."}
+    return cell.ask(cell.body(messages=[{"role": "user", "content": [block, text]}]), Intent.VALID)
