@@ -10,24 +10,23 @@ import click
 
 from conformance.cli.printable import dump, plain, style
 from conformance.evidence import Recording, Unreadable
-from conformance.gate import Gate
+from conformance.gate import Exit, Gate
 from conformance.reports.document import finding_entry, verdict_entry
 from conformance.reports.safe import safe
 from conformance.values import RANK, Finding, Level, Outcome, Verdict
 
 SHOWN = 5  # findings of one rule and message that text shows of a file
 COLOURS = {Level.MUST: "red", Level.SHOULD: "yellow", Level.INFO: "cyan"}
-SILENT = (Outcome.NOT_EXERCISED, Outcome.NOT_APPLICABLE)
 
 
 def as_json(
     recordings: Sequence[Recording], unreadable: Sequence[Unreadable], verdicts: Sequence[Verdict], gate: Gate
 ) -> None:
-    """Print findings, verdicts (but those not exercised or not applicable), counts, and the files."""
+    """Print findings, verdicts, counts, and what became of each file."""
     dump(
         {
             "findings": [plain(finding_entry(finding)) for finding in in_order(recordings, verdicts)],
-            "verdicts": [plain(verdict_entry(verdict)) for verdict in verdicts if verdict.outcome not in SILENT],
+            "verdicts": [plain(verdict_entry(verdict)) for verdict in verdicts],
             "counts": gate.counts,
             "decision": {"code": int(gate.code), "headline": gate.headline, "reason": gate.reason},
             "files": [
@@ -57,9 +56,11 @@ def as_text(
         if verdict.outcome is Outcome.ERROR:
             click.echo(f"error in {verdict.rule} on {verdict.protocol.value} {verdict.model}: {safe(verdict.reason)}")
     counts = ", ".join(f"{gate.counts[level.value]} {level.value}" for level in (Level.MUST, Level.SHOULD, Level.INFO))
+    judged = gate.code in (Exit.CONFORMING, Exit.FAILED)
+    reason = f"{counts} findings, {gate.rules_exercised} rules exercised" if judged else gate.reason
     headline = style(gate.headline, fg="green" if gate.code == 0 else "red", bold=True)
     unread = f"; {len(unreadable)} file{'s' * (len(unreadable) != 1)} could not be read" if unreadable else ""
-    click.echo(f"{headline}: {gate.reason} ({counts}; {gate.rules_exercised} rules exercised){unread}")
+    click.echo(f"{headline}: {reason}{unread}")
 
 
 def in_order(recordings: Sequence[Recording], verdicts: Sequence[Verdict]) -> list[Finding]:
@@ -105,9 +106,9 @@ def _place(finding: Finding) -> str:
     words = f"exchange {safe(finding.exchange)}, {protocol} {finding.model}"
     if finding.pointer:
         words += f", {safe(finding.pointer)}"
-    values = [f"{name} {safe(plain(value), 120)}" for name, value in _values(finding) if value is not None]
-    return f"{words}: {', '.join(values)}" if values else words
+    values = [f"{name} {_value(value)}" for name, value in (("expected", finding.expected), ("actual", finding.actual))]
+    return words if finding.expected is None and finding.actual is None else f"{words}: {', '.join(values)}"
 
 
-def _values(finding: Finding) -> tuple[tuple[str, object], ...]:
-    return (("expected", finding.expected), ("actual", finding.actual))
+def _value(value: object) -> str:
+    return "an empty string" if value == "" else safe(plain(value), 120)  # noqa: PLC1901 (0 and [] are no strings)

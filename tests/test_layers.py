@@ -1,0 +1,97 @@
+"""Imports point down: a module imports its own layer's parts and lower layers only, late imports included."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import conformance
+
+PACKAGE = Path(conformance.__file__).parent
+
+LAYERS = (  # from the bottom; parts of one layer do not import one another, but for the pairs in BESIDE
+    ("values", "sse", "redact"),
+    ("specs", "models"),
+    ("protocols",),
+    ("rules", "reference"),
+    ("deadlines", "client", "evidence", "generators", "probes"),
+    ("judge", "known", "gate"),
+    ("reports",),
+    ("proxy", "suite", "plugin", "cli"),
+)
+BESIDE = {  # importer: parts of its own layer that it may import
+    "redact": {"values"},
+    "sse": {"values"},
+    "specs": {"models"},
+    "protocols": set(),
+    "client": {"deadlines", "probes"},
+    "probes": {"evidence"},
+    "gate": {"known"},
+    "suite": {"plugin"},
+    "plugin": {"suite"},
+    "cli": {"plugin", "suite", "proxy"},
+}
+RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def part_of(path: Path) -> str:
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py")
+
+
+def imported(path: Path) -> Iterator[tuple[str, int]]:
+    """Parts of the package that a module imports, and the lines: late ones and names in strings too."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+            if node.module == "conformance":
+                names = [f"conformance.{alias.name}" for alias in node.names]
+            assert node.level == 0, f"{path.name}:{node.lineno} imports relatively"
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("conformance."):
+            names = [node.value]
+        for name in names:
+            steps = name.split(".")
+            if steps[0] == "conformance" and len(steps) > 1 and (steps[1] in RANK or (PACKAGE / steps[1]).is_dir()):
+                yield steps[1], node.lineno
+
+
+def test_every_module_has_a_layer():
+    unknown = {part_of(path) for path in modules()} - RANK.keys() - {"__init__"}
+    assert unknown == set()
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_imports_point_down(path: Path):
+    own = part_of(path)
+    if own == "__init__":
+        assert list(imported(path)) == []
+        return
+    wrong = [
+        f"line {line}: {own} imports {other}"
+        for other, line in imported(path)
+        if other != own and not (RANK[other] < RANK[own] or other in BESIDE.get(own, ()))
+    ]
+    assert wrong == []
+
+
+def test_rules_and_reference_never_meet():
+    for path in modules():
+        met = {other for other, _ in imported(path)} & {"rules", "reference"}
+        assert not (part_of(path) == "rules" and "reference" in met)
+        assert not (part_of(path) == "reference" and "rules" in met)
+
+
+def test_an_import_that_points_up_is_seen(tmp_path):
+    module = tmp_path / "late.py"
+    module.write_text("def work():\n    from conformance import cli\n    import conformance.judge\n", "utf-8")
+    assert list(imported(module)) == [("cli", 2), ("judge", 3)]
