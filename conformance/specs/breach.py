@@ -138,25 +138,26 @@ def _below(path: str, other: str) -> bool:
     return other == path or other.startswith(path + "/")
 
 
+def _of_model(breach: Breach) -> bool:
+    return breach.rule is not None and breach.rule.startswith("model.")
+
+
 def _settled(breaches: list[Breach]) -> tuple[Breach, ...]:
     """Without what another breach already says.
 
     A value that a model's rule forbids altogether has no other breach, and a wrong type has no further one at its
     place; a breach that belongs to a model's rule leaves no other at its place or below.
     """
-    banned = {breach.path for breach in breaches if breach.keyword == "not" and breach.rule}
+    banned = {breach.path for breach in breaches if _of_model(breach) and breach.keyword == "not"}
     typed = {breach.path for breach in breaches if breach.keyword == "type"} - banned
-    owned = {breach.path for breach in breaches if breach.rule and breach.rule.startswith("model.")} - banned - typed
+    owned = {breach.path for breach in breaches if _of_model(breach)} - typed
     kept: list[Breach] = []
     for breach in breaches:
         path = breach.path
-        if any(_below(other, path) and not (other == path and breach.keyword == "not") for other in banned):
-            continue
-        if path in typed and breach.keyword != "type":
-            continue
-        if any(_below(other, path) for other in owned) and not breach.rule:
-            continue
-        if breach not in kept:
+        said = (path in typed and breach.keyword != "type") or (
+            not _of_model(breach) and any(_below(other, path) for other in owned)
+        )
+        if not said and breach not in kept:
             kept.append(breach)
     return tuple(kept[:_MOST])
 

@@ -53,7 +53,12 @@ class _Walk:
             name = node["$ref"].removeprefix("#/$defs/")
             pointer, node = f"/$defs/{escaped(name)}", self.definitions[name]
             inferred = inferred or node.get("x-inferred") is True
-        for keyword in KEYWORDS & (node.keys() - silent):
+        keywords = set(KEYWORDS & (node.keys() - silent))
+        owned = {keyword for keyword in keywords if (owner(node, keyword) or "").startswith("model.")}
+        if owned:  # what a model's rule refuses has no other constraint that could be told from it
+            keywords = owned if "not" in owned else owned | (keywords & {"type"})
+            node = {**node, "properties": {}, "items": {}}
+        for keyword in keywords:
             here = f"{pointer}/{keyword}"
             self.found[here] = Constraint(pointer=here, keyword=keyword, rule=owner(node, keyword), inferred=inferred)
         for name, child in node.get("properties", {}).items():
