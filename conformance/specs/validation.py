@@ -30,11 +30,16 @@ def utf8_length(text: str) -> int:
 
 
 def pruned(value: Any, depth: int = _DEPTH) -> Any:
-    """The value with containers below a depth emptied, so that nothing that walks or prints it can recurse too deep."""
+    """The value, valid and invalid alike, in a form that can be walked and printed.
+
+    Containers below a depth are emptied; integers that Python would not print become smaller ones beyond every limit.
+    """
     if isinstance(value, dict):
         return {str(key): pruned(child, depth - 1) for key, child in value.items()} if depth else {}
     if isinstance(value, list):
         return [pruned(child, depth - 1) for child in value] if depth else []
+    if isinstance(value, int) and value.bit_length() > 1024:
+        return 2**1024 if value > 0 else -(2**1024)
     return value
 
 
