@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import jsonschema
 import pytest
 from openapi_spec_validator import validate
@@ -7,6 +10,7 @@ from conformance.models import ALL
 from conformance.specs import composition, documents, overlay
 from conformance.values import Protocol, Source
 
+LEDGER = Path(__file__).resolve().parents[3] / "shared" / "rules.yaml"
 OVERLAYS = sorted(path.name for path in (documents.root() / "overlays").glob("*.yaml"))
 
 
@@ -143,3 +147,11 @@ def test_the_limits_of_a_model_are_in_its_schema(protocol_, model_, pointer, exp
     for token in pointer:
         node = node[token]
     assert node == expected
+
+
+@pytest.mark.skipif(not LEDGER.is_file(), reason="the ledger is not beside the repository")
+@pytest.mark.parametrize("file", OVERLAYS)
+def test_the_rules_of_an_overlay_are_in_the_ledger(file):
+    known = set(re.findall(r"^- \{id: ([a-z0-9.-]+),", LEDGER.read_text(encoding="utf-8"), re.MULTILINE))
+    named = {action["x-rule"] for action in composition.load(f"overlays/{file}")["actions"] if "x-rule" in action}
+    assert named <= known
