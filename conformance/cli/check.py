@@ -80,11 +80,17 @@ def check(
     recordings, unreadable = _read(files)
     verdicts = fold(_judged(recordings, wanted, together=together))
     judged = sum(map(wanted.covers, (e for recording in recordings for e in recording.exchanges)))
-    decision = gate(verdicts, strict=strict, basis=wanted.basis, unverified=None if judged else NOTHING)
+    decision = gate(
+        verdicts,
+        strict=strict,
+        basis=wanted.basis,
+        unverified=None if judged else NOTHING,
+        partial=f"{len(unreadable)} of the files could not be read" if unreadable else None,
+    )
     if output == "json":
         as_json(recordings, unreadable, verdicts, decision)
     else:
-        as_text(recordings, unreadable, verdicts, decision)
+        as_text(recordings, verdicts, decision)
     for error in unreadable:
         click.echo(f"cannot read {_shown(error.path)}: {error.reason}", err=True)
     ctx.exit(decision.code if decision.code == Exit.INTERNAL else Exit.USAGE if unreadable else decision.code)

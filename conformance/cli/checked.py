@@ -43,9 +43,7 @@ def as_json(
     )
 
 
-def as_text(
-    recordings: Sequence[Recording], unreadable: Sequence[Unreadable], verdicts: Sequence[Verdict], gate: Gate
-) -> None:
+def as_text(recordings: Sequence[Recording], verdicts: Sequence[Verdict], gate: Gate) -> None:
     """Print a section a file, then the decision."""
     by_file: dict[str | None, list[Finding]] = defaultdict(list)
     for finding in in_order(recordings, verdicts):
@@ -59,8 +57,7 @@ def as_text(
     judged = gate.code in (Exit.CONFORMING, Exit.FAILED)
     reason = f"{counts} findings, {gate.rules_exercised} rules exercised" if judged else gate.reason
     headline = style(gate.headline, fg="green" if gate.code == 0 else "red", bold=True)
-    unread = f"; {len(unreadable)} file{'s' * (len(unreadable) != 1)} could not be read" if unreadable else ""
-    click.echo(f"{headline}: {reason}{unread}")
+    click.echo(f"{headline}: {reason}")
 
 
 def in_order(recordings: Sequence[Recording], verdicts: Sequence[Verdict]) -> list[Finding]:
@@ -111,4 +108,4 @@ def _place(finding: Finding) -> str:
 
 
 def _value(value: object) -> str:
-    return "an empty string" if value == "" else safe(plain(value), 120)  # noqa: PLC1901 (0 and [] are no strings)
+    return "an empty string" if value == "" else safe(plain(value), 120)
