@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, TypeGuard
 
 from conformance.protocols.view import Answer
-from conformance.specs.breaches import short
+from conformance.specs.breach import short
 from conformance.sse import Event
 
 DONE = "[DONE]"
