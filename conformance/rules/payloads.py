@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
-from conformance.protocols.view import Answer
+from conformance.protocols.view import MISSING, Answer
 from conformance.specs.breach import short
 from conformance.sse import Event
 
 DONE = "[DONE]"
+_SHOWN = 120  # characters of a string from the wire that a finding quotes
 
 
 def members(value: object) -> dict[str, Any]:
@@ -38,9 +39,17 @@ def is_filled(value: object) -> TypeGuard[str]:
 
 
 def brief(value: object) -> Any:
-    """The value as a finding may show it: bounded, and JSON; MISSING becomes null."""
-    shown = short(value)
-    return shown if isinstance(shown, (str, int, float, bool, dict, list)) else None
+    """The value as a finding may show it: bounded, and JSON; what is MISSING is called absent."""
+    if value is MISSING:
+        return "absent"
+    if isinstance(value, str):
+        return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}… ({len(value)} characters)"
+    if isinstance(value, (dict, list)):
+        kind = "an object" if isinstance(value, dict) else "an array"
+        return f"{kind} of {len(value)}" if value else value
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"an integer of {value.bit_length()} bits"
+    return value if value is None or isinstance(value, (bool, int, float)) else repr(value)[:_SHOWN]
 
 
 def event_pointer(number: int) -> str:

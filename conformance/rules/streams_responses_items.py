@@ -39,7 +39,7 @@ class Item:
 
 
 def items(answer: Answer) -> list[Item]:
-    """The first items of a stream in the order of their first event; an index that is used again starts another item."""
+    """The first items of a stream in order of their first event; an index that is used again starts another item."""
     found: list[Item] = []
     latest: dict[int, Item] = {}
     for number, kind, data in steps(answer):
