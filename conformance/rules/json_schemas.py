@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from conformance.specs.breach import pointer, short
+from conformance.rules.payloads import brief
 
 _SHOWN = 200
 _LARGEST = 2**20  # characters of a schema that is compiled

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, TypeGuard
 
 from conformance.protocols.view import MISSING, Answer
-from conformance.specs.breach import short
 from conformance.sse import Event
 
 DONE = "[DONE]"
