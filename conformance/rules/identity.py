@@ -1,0 +1,64 @@
+"""Answers are told apart by their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from conformance.protocols.view import MISSING, Answer
+from conformance.rules import parts
+from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, Group, cite, rule
+from conformance.values import Basis, Finding, Level, Over, Protocol
+
+
+def identified(answers: Sequence[Answer]) -> Iterator[Group]:
+    """The answers of a surface, all of one run or recording."""
+    for protocol in Protocol:
+        group = tuple(answer for answer in answers if answer.protocol is protocol and answer.ok)
+        if group:
+            yield group
+
+
+@rule(
+    "body.id-unique",
+    Level.MUST,
+    Basis.PROTOCOL,
+    over=Over.PAIR,
+    source={
+        CHAT: cite("chat-all", "#/components/schemas/ChatCompletionResponse/properties/id"),
+        MESSAGES: cite("messages-k31", "#/components/schemas/MessageResponse/properties/id"),
+        RESPONSES: cite("responses", '"id": "resp_6adc72aab1f2eaaebe6b869e"'),
+    },
+    find=identified,
+)
+def ids_differ(group: Group) -> Findings:
+    """Every answer has an id that is not empty, and no two answers have the same."""
+    first: dict[str, Answer] = {}
+    for answer in group:
+        name = answer.id
+        if name == "" or (answer.streamed and (name is MISSING or name is None)):
+            yield Finding(
+                message="the answer has no id",
+                pointer="/id",
+                expected="a string that is not empty",
+                actual=parts.shown(name),
+                exchange=answer.exchange.id,
+            )
+        elif isinstance(name, str):
+            earlier = first.setdefault(name, answer)
+            if earlier is not answer and not _same_answer(earlier, answer):
+                yield Finding(
+                    message=f"the answer has the id of an earlier one (exchange {earlier.exchange.id})",
+                    pointer="/id",
+                    expected="an id of its own",
+                    actual=parts.shown(name),
+                    exchange=answer.exchange.id,
+                )
+
+
+def _same_answer(earlier: Answer, later: Answer) -> bool:
+    """Whether both are one answer: recorded twice, or fetched again under one idempotency key."""
+    key = earlier.asked.header("idempotency-key")
+    recorded_twice = earlier.raw == later.raw and earlier.exchange.started == later.exchange.started
+    return (key is not None and key == later.asked.header("idempotency-key")) or (
+        recorded_twice and earlier.exchange.started is not None
+    )
