@@ -1,0 +1,129 @@
+"""The end of a run: journals joined, everything judged once, reports written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+import conformance
+from conformance import specs
+from conformance.evidence import Journal, Unreadable, read
+from conformance.gate import Gate, gate
+from conformance.judge import judge
+from conformance.plugin.settings import Settings
+from conformance.reports import Report, write
+from conformance.reports.safe import safe
+from conformance.values import RANK, Exchange, Level, Run, Verdict
+
+JOURNAL = "journal.jsonl"
+MOST_SHOWN = 20  # findings
+
+
+class Tally(msgspec.Struct, frozen=True, kw_only=True):
+    """What one worker did."""
+
+    journal: str
+    order: tuple[str, ...]  # the probes' names with their cells, in the suite's order
+    requests: int
+    output_tokens: int
+    stopped: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """A finished run."""
+
+    run: Run
+    verdicts: tuple[Verdict, ...]
+    gate: Gate
+    report: Report
+    out: Path
+    exchanges: int
+
+
+def finish(
+    settings: Settings,
+    tallies: Sequence[Tally],
+    *,
+    started: str,
+    partial: str | None = None,
+) -> Result:
+    """Judge what the workers recorded, and write run file, journal and reports into the settings' folder."""
+    out = Path(settings.out)
+    exchanges = merge(tallies)
+    with Journal(out / JOURNAL) as journal:
+        journal.extend(exchanges)
+    for tally in tallies:
+        if Path(tally.journal) != out / JOURNAL:
+            Path(tally.journal).unlink(missing_ok=True)
+    partial = next((tally.stopped for tally in tallies if tally.stopped), partial)
+    rules = [rule for rule in settings.rules() if settings.basis in (None, rule.basis)]
+    judgement = judge(exchanges, rules=rules, protocols=settings.protocols, models=settings.models)
+    unverified = settings.unverified or (None if exchanges else partial or "nothing was sent")
+    decision = gate(
+        judgement.verdicts,
+        strict=settings.strict,
+        basis=settings.basis,
+        unverified=unverified,
+        partial=partial,
+    )
+    run = Run(
+        version=conformance.__version__,
+        target=settings.target.name,
+        models=settings.models,
+        protocols=settings.protocols,
+        seed=settings.seed,
+        profile=settings.profile,
+        started=started,
+        finished=now(),
+        specs=specs.spec_hashes(),
+        rules=settings.patterns,
+        requests=sum(tally.requests for tally in tallies),
+        output_tokens=sum(tally.output_tokens for tally in tallies),
+        partial=partial,
+        unverified=unverified,
+    )
+    report = write(out, run, judgement.verdicts, decision, exchanges)
+    return Result(run=run, verdicts=judgement.verdicts, gate=decision, report=report, out=out, exchanges=len(exchanges))
+
+
+def summary(result: Result) -> list[str]:
+    """The run in a few lines of plain text: the decision, counts, the worst findings, where the report is."""
+    shown = [f for f in result.report.findings if f.level is not Level.INFO]
+    shown.sort(key=lambda finding: -RANK[finding.level])
+    lines = [f"{result.gate.headline}: {safe(result.gate.reason)}"]
+    for finding in shown[:MOST_SHOWN]:
+        where = f"{finding.rule}/{finding.protocol.value}/{finding.model}"
+        lines.append(f"  {finding.level.value:<6} {where}: {safe(finding.message)}")
+    if len(shown) > MOST_SHOWN:
+        lines.append(f"  and {len(shown) - MOST_SHOWN} more")
+    lines.append(f"report: {result.out / 'report.html'}")
+    return lines
+
+
+def merge(tallies: Iterable[Tally]) -> list[Exchange]:
+    """The exchanges of all workers in the suite's own order, whoever sent them."""
+    places: dict[str, int] = {}
+    found: list[Exchange] = []
+    for tally in tallies:
+        places |= {name: place for place, name in enumerate(tally.order)}
+        try:
+            found += read(tally.journal).exchanges
+        except Unreadable:
+            continue
+    found.sort(key=lambda exchange: _place(exchange, places))
+    return [msgspec.structs.replace(exchange, file=None) for exchange in found]
+
+
+def _place(exchange: Exchange, places: Mapping[str, int]) -> tuple[int, int, int]:
+    name, _, number = exchange.id.rpartition("/")
+    return places.get(name, len(places)), int(number.partition(".")[0]), exchange.attempt
+
+
+def now() -> str:
+    """The present moment as ISO 8601 in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,187 @@
+"""One process of a run, as a pytest plugin object: the first process, or a worker of xdist."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from conformance.client import Player, preflight, serving
+from conformance.evidence import Journal
+from conformance.plugin.marks import cells_of, declared, in_smoke
+from conformance.plugin.result import JOURNAL, Result, Tally, finish, now, summary
+from conformance.plugin.settings import Settings
+from conformance.probes.cell import Cell
+
+WORKER_INPUT = "kimi_conformance"
+
+
+class Session:
+    """What this process holds of a run."""
+
+    def __init__(self, settings: Settings, worker: str | None, workers: int) -> None:
+        self.settings = settings
+        self.worker = worker
+        self.workers = workers
+        self.result: Result | None = None
+        self._started = now()
+        self._stack = ExitStack()
+        self._tallies: list[Tally] = []
+        self._trouble: str | None = None  # why the run is not whole
+        self._order: tuple[str, ...] = ()
+        self._planned = 0
+        self._journal: Journal | None = None
+        self._player: Player | None = None
+
+    @property
+    def player(self) -> Player:
+        """The player of the process, made when it is first needed."""
+        if self._player is None:
+            self._journal = Journal(self._path)
+            self._player = Player(
+                target=self.settings.target,
+                record=self._journal.append,
+                limits=self.settings.limits(self.workers),
+            )
+        return self._player
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Serve the embedded target, and look whether the target can be verified at all."""
+        if self.worker is not None or session.config.getoption("collectonly"):
+            return
+        try:
+            Path(self.settings.out).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise pytest.UsageError(f"--kimi-out: {self.settings.out} cannot be made: {error.strerror}") from None
+        target = self._stack.enter_context(serving(self.settings.target))
+        reason = preflight(target, self.settings.protocols, self.settings.models[0])
+        self.settings = msgspec.structs.replace(self.settings, target=target, unverified=reason)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Hand the settings, which hold no secret key, to a worker of xdist."""
+        node.workerinput[WORKER_INPUT] = msgspec.json.encode(self.settings).decode()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Take over what a worker did."""
+        given = getattr(node, "workeroutput", {}).get(WORKER_INPUT)
+        if given is not None:
+            self._tallies.append(msgspec.json.decode(given, type=Tally))
+        elif error is not None:
+            self._trouble = f"the worker {node.gateway.id} ended early"
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """One test for each surface and model that the probe applies to and the run asks for."""
+        if "cell" not in metafunc.fixturenames:
+            return
+        chosen = [
+            Cell(protocol=protocol, model=model, seed=self.settings.seed)
+            for protocol, model in cells_of(metafunc.definition)
+            if protocol in self.settings.protocols and model in self.settings.models
+        ]
+        metafunc.parametrize("cell", chosen, ids=[f"{cell.protocol}/{cell.model}" for cell in chosen])
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Leave what the profile and the rules ask for; nothing for a target that cannot be verified."""
+        wanted = frozenset(rule.id for rule in self.settings.rules()) if self.settings.patterns else None
+        kept: list[pytest.Item] = []
+        dropped: list[pytest.Item] = []
+        for item in items:
+            cell = _cell(item)
+            fits = cell is None or (
+                self.settings.unverified is None
+                and (wanted is None or bool(declared(item) & wanted))
+                and (self.settings.profile != "smoke" or in_smoke(item, cell.model))
+            )
+            (kept if fits else dropped).append(item)
+        if dropped:
+            config.hook.pytest_deselected(items=dropped)
+            items[:] = kept
+        self._planned = sum(_cell(item) is not None for item in kept)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Remember the order of the probes, and whether somebody else selected among them."""
+        probes = [item for item in session.items if _cell(item) is not None]
+        self._order = tuple(probe_name(item) for item in probes)
+        if len(probes) < self._planned:
+            self._trouble = f"only {len(probes)} of {self._planned} probes were selected"
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember a probe that raised: its evidence is missing, and the fault is ours."""
+        if report.failed:
+            words = " ".join(str(getattr(report.longrepr, "reprcrash", report.longrepr)).split())
+            self._trouble = f"internal error in the probe {report.nodeid.rpartition('::')[2]}: {words[-300:]}"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """A worker hands over what it did; the first process judges, reports and decides the exit code."""
+        tally = self._close()
+        if self.worker is not None:
+            if tally is not None:
+                session.config.workeroutput[WORKER_INPUT] = msgspec.json.encode(tally).decode()  # type: ignore[attr-defined]
+            return
+        if exitstatus == pytest.ExitCode.USAGE_ERROR or session.config.getoption("collectonly"):
+            return
+        if exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR):
+            words = "interrupted" if exitstatus == pytest.ExitCode.INTERRUPTED else "internal error in the test runner"
+            self._trouble = self._trouble or words
+        tallies = [*([tally] if tally else []), *self._tallies]
+        self.result = finish(self.settings, tallies, started=self._started, partial=self._trouble)
+        session.exitstatus = self.result.gate.code
+        session.config.hook.pytest_kimi_finished(result=self.result)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """What the run says, below pytest's own words."""
+        if self.result is not None:
+            terminalreporter.section("kimi-conformance")
+            for line in summary(self.result):
+                terminalreporter.write_line(line)
+
+    def pytest_unconfigure(self) -> None:
+        """Stop the embedded server, however the session ended."""
+        self._close()
+
+    @property
+    def _path(self) -> Path:
+        out = Path(self.settings.out)
+        return out / JOURNAL if self.worker is None else out / f".journal-{self.worker}.jsonl"
+
+    def _close(self) -> Tally | None:
+        """Stop serving and close the journal; what was done here, None where nothing was."""
+        self._stack.close()
+        if self._player is None or self._journal is None:
+            return None
+        self._player.close()
+        self._journal.close()
+        return Tally(
+            journal=str(self._path),
+            order=self._order,
+            requests=self._player.requests,
+            output_tokens=self._player.output_tokens,
+            stopped=self._player.stopped,
+        )
+
+
+def _cell(item: pytest.Item) -> Cell | None:
+    spec = getattr(item, "callspec", None)
+    found = spec.params.get("cell") if spec is not None else None
+    return found if isinstance(found, Cell) else None
+
+
+def probe_name(item: Any) -> str:
+    """The name that a probe's exchanges begin with: the test's without ``test_``, surface and model."""
+    cell = _cell(item)
+    where = f"/{cell.protocol}/{cell.model}" if cell else ""
+    return f"{probe_of(item)}{where}"
+
+
+def probe_of(item: Any) -> str:
+    """The name of a probe."""
+    name: str = item.originalname or item.name
+    return name.removeprefix("test_").replace("_", "-")

@@ -1,0 +1,131 @@
+"""What a run was asked for: options, checked, in a form that travels to xdist's workers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from conformance.client import BadTarget, Limits, Target, resolve
+from conformance.models import ALL, canonical
+from conformance.rules import RULES, Rule
+from conformance.rules.patterns import NoMatch, select
+from conformance.values import Basis, Protocol
+
+PROFILES = ("smoke", "full")
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """A run's settings; ``target`` has its addresses once the run has begun."""
+
+    target: Target
+    models: tuple[str, ...] = ALL
+    protocols: tuple[Protocol, ...] = tuple(Protocol)
+    patterns: tuple[str, ...] = ()
+    profile: str = "full"
+    seed: int = 0
+    out: str = ""
+    strict: bool = False
+    basis: Basis | None = None
+    timeout: float = 300.0
+    rpm: float | None = None
+    unverified: str | None = None
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that are judged."""
+        names = select(self.patterns, RULES) if self.patterns else tuple(RULES)
+        return tuple(RULES[name] for name in names)
+
+    def limits(self, workers: int = 1) -> Limits:
+        """The limits of one of several workers; the rate is shared between them."""
+        return Limits(
+            timeout=min(120.0, self.timeout),
+            total_timeout=self.timeout,
+            rpm=self.rpm / workers if self.rpm else None,
+        )
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """The ``--kimi-…`` options."""
+    group = parser.getgroup("kimi-conformance", "the Kimi API under test")
+    group.addoption("--kimi-target", default="embedded", metavar="NAME|URL", help="embedded, direct, api or a base URL")
+    group.addoption("--kimi-key-env", metavar="NAME", help="the environment variable with the API key (KIMI_API_KEY)")
+    group.addoption("--kimi-model", action="append", default=[], metavar="MODEL", help="only this model; repeatable")
+    group.addoption(
+        "--kimi-protocol", action="append", default=[], metavar="NAME", help="only this surface; repeatable"
+    )
+    group.addoption("--kimi-rule", action="append", default=[], metavar="PATTERN", help="only these rules; repeatable")
+    group.addoption("--kimi-profile", default="full", metavar="NAME", help="smoke or full (default)")
+    group.addoption("--kimi-seed", metavar="N", help="the seed of all random text (default: a new one each run)")
+    group.addoption("--kimi-out", metavar="DIR", help="where the reports go (default: reports/<date>-<target>)")
+    group.addoption("--kimi-strict", action="store_true", help="should findings fail the run as must findings do")
+    group.addoption("--kimi-basis", metavar="NAME", help="documented: leave out what only the format fixes")
+    group.addoption("--kimi-timeout", default="300", metavar="SECONDS", help="the longest that one answer may take")
+    group.addoption("--kimi-rpm", metavar="N", help="send no more than so many requests a minute")
+
+
+def from_options(config: pytest.Config) -> Settings:
+    """The settings of a command line. Raises ``pytest.UsageError``, naming the nearest valid value."""
+    option = config.getoption
+    try:
+        target = resolve(option("--kimi-target"), key_env=option("--kimi-key-env"))
+        select(option("--kimi-rule"), RULES)
+    except BadTarget as error:
+        raise pytest.UsageError(str(error)) from None
+    except NoMatch as error:
+        hint = f"; nearest: {', '.join(error.nearest)}" if error.nearest else ""
+        raise pytest.UsageError(f"--kimi-rule: no rule matches {error.pattern!r}{hint}") from None
+    models = [canonical(name) or _one_of("--kimi-model", name, ALL) for name in option("--kimi-model")]
+    protocols = [_one_of("--kimi-protocol", name, [p.value for p in Protocol]) for name in option("--kimi-protocol")]
+    basis = option("--kimi-basis")
+    seed = option("--kimi-seed")
+    rpm = option("--kimi-rpm")
+    return Settings(
+        target=target,
+        models=tuple(model for model in ALL if not models or model in models),
+        protocols=tuple(p for p in Protocol if not protocols or p.value in protocols),
+        patterns=tuple(option("--kimi-rule")),
+        profile=_one_of("--kimi-profile", option("--kimi-profile"), PROFILES),
+        seed=random.SystemRandom().randrange(2**32) if seed is None else int(_number("--kimi-seed", seed, whole=True)),
+        out=option("--kimi-out") or str(_default_out(target)),
+        strict=option("--kimi-strict"),
+        basis=None if basis is None else Basis(_one_of("--kimi-basis", basis, [b.value for b in Basis])),
+        timeout=_number("--kimi-timeout", option("--kimi-timeout")),
+        rpm=None if rpm is None else _number("--kimi-rpm", rpm),
+    )
+
+
+def _one_of(option: str, value: str, values: Iterable[str]) -> str:
+    values = tuple(values)
+    if value in values:
+        return value
+    close = get_close_matches(value.lower(), values, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(values)}"
+    raise pytest.UsageError(f"{option}: {value[:80]!r} is not known; {hint}")
+
+
+def _number(option: str, value: str, *, whole: bool = False) -> float:
+    try:
+        number = int(value) if whole else float(value)
+    except ValueError:
+        raise pytest.UsageError(f"{option}: {value[:80]!r} is not a number") from None
+    if not whole and not 0 < number < 1e7:
+        raise pytest.UsageError(f"{option}: expected a number above 0, not {value[:80]}")
+    return number
+
+
+def _default_out(target: Target) -> Path:
+    """reports/<date>-<target>, with a number where that is taken: no run overwrites another's reports."""
+    name = target.name.partition("://")[2] or target.name
+    slug = "".join(char if char.isalnum() or char in "-." else "-" for char in name).strip("-.")[:60]
+    base = Path("reports") / f"{datetime.now(UTC):%Y-%m-%d}-{slug or 'target'}"
+    number, path = 1, base
+    while path.exists():
+        number += 1
+        path = base.with_name(f"{base.name}-{number}")
+    return path

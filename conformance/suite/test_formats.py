@@ -1,0 +1,22 @@
+"""Structured output."""
+
+from __future__ import annotations
+
+from conformance.plugin import Probe, cells
+from conformance.probes import formats
+from conformance.values import Protocol
+
+
+@cells(protocols=(Protocol.CHAT,))
+def test_json_object(probe: Probe) -> None:
+    probe(formats.json_object)
+
+
+@cells(protocols=(Protocol.CHAT, Protocol.MESSAGES))
+def test_json_schema(probe: Probe) -> None:
+    probe(formats.json_schema)
+
+
+@cells(protocols=(Protocol.CHAT,))
+def test_plain_text(probe: Probe) -> None:
+    probe(formats.plain_text)

@@ -1,0 +1,17 @@
+"""Images and videos."""
+
+from __future__ import annotations
+
+from conformance.plugin import Probe, cells
+from conformance.probes import media
+from conformance.values import Protocol
+
+
+@cells(protocols=(Protocol.CHAT, Protocol.MESSAGES))
+def test_images(probe: Probe) -> None:
+    probe(media.images)
+
+
+@cells(protocols=(Protocol.CHAT,))
+def test_videos(probe: Probe) -> None:
+    probe(media.videos)

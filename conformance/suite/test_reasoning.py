@@ -1,0 +1,26 @@
+"""Reasoning efforts."""
+
+from __future__ import annotations
+
+from conformance.models import K3, K31
+from conformance.plugin import Probe, cells
+from conformance.probes import reasoning
+from conformance.values import Protocol
+
+
+def test_efforts(probe: Probe) -> None:
+    probe(reasoning.efforts)
+
+
+def test_effort_aliases(probe: Probe) -> None:
+    probe(reasoning.aliases)
+
+
+@cells(protocols=(Protocol.CHAT, Protocol.MESSAGES), models=K3)
+def test_efforts_unknown_to_k3(probe: Probe) -> None:
+    probe(reasoning.only_max)
+
+
+@cells(models=K31)
+def test_low_against_max(probe: Probe) -> None:
+    probe(reasoning.low_and_max)
