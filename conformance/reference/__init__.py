@@ -6,12 +6,12 @@
 from conformance.reference.application import app
 from conformance.reference.encoding.frame import Event
 from conformance.reference.hooks import Context, Cut, Head, Hooks, Pause, Wire
+from conformance.reference.problems import Problem
 from conformance.reference.prompts import Prompt
 from conformance.reference.refusals import Layer, Refusal
 from conformance.reference.results import Call, Finish, Result, Search, Usage
 from conformance.reference.server import NotStartedError, PortTakenError, Running, running
 from conformance.reference.settings import DEFAULT_KEY, Settings
-from conformance.reference.validation import Problem
 
 __all__ = [
     "DEFAULT_KEY",

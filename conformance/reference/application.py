@@ -18,12 +18,13 @@ from starlette.routing import Route
 from conformance.reference import encoding, engine
 from conformance.reference.admission import Admission, bearer
 from conformance.reference.bodies import MAX_BYTES, json_object, nested_too_deeply
-from conformance.reference.cache import Cache
+from conformance.reference.cache import Cache, measured, overflow, with_usage
 from conformance.reference.hooks import Context, Cut, Head, Hooks, Pause, Wire, applied
-from conformance.reference.reading import read
+from conformance.reference.problems import Problem, joined
+from conformance.reference.reading import orphans, read
 from conformance.reference.refusals import Layer, Refusal, Refused, envelope, invalid
 from conformance.reference.settings import Settings
-from conformance.reference.validation import model_name, problems
+from conformance.reference.validation import problems
 from conformance.values import Protocol
 
 PATHS = {
@@ -94,13 +95,13 @@ class _Server:
         if refusal is not None:
             raise Refused(refusal)
         body = context.body = applied(hooks.body_read, context, json_object(context.raw))
-        found = applied(hooks.problems, context, problems(context.protocol, body))
-        if found:
-            code = "model_not_found" if found[0].pointer == "/model" else None
-            raise invalid("; ".join(each.message for each in found), layer=Layer.VALIDATION, code=code)
-        model = str(model_name(context.protocol, body))
-        prompt = context.prompt = applied(hooks.prompt, context, read(context.protocol, model, body))
-        result = engine.answer(prompt, owner=context.key or "", seed=settings.seed, cache=self._cache)
+        found = problems(context.protocol, body)
+        self._settled(context, found, Layer.VALIDATION)
+        prompt = context.prompt = applied(hooks.prompt, context, read(context.protocol, body, forgiven=found))
+        measure = measured(prompt)
+        self._settled(context, [*orphans(prompt), *overflow(measure)], Layer.PROMPT)
+        result = engine.answer(prompt, measure, seed=settings.seed)
+        result = with_usage(result, prompt, measure, self._cache.share(context.key or "", prompt, measure))
         result = applied(hooks.result, context, result)
         created = int(settings.clock())
         if prompt.stream:
@@ -111,6 +112,12 @@ class _Server:
             return head, [encoding.framed(event) for event in events]
         answer = applied(hooks.body, context, encoding.body(prompt, result, created, body))
         return self._head(context, 200, _JSON), [_dumped(answer)]
+
+    def _settled(self, context: Context, found: list[Problem], layer: Layer) -> None:
+        """Refuse the request unless it has no problem, or a hook forgives them."""
+        left = applied(self._hooks.problems, context, found)
+        if left:
+            raise invalid(joined(left), layer=layer, code=left[0].code)
 
     def _refused(self, context: Context, refusal: Refusal) -> tuple[Head, Wire]:
         refusal = applied(self._hooks.refusal, context, refusal)

@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from conformance.models import CONTEXT_WINDOW
 from conformance.reference import tokens
+from conformance.reference.problems import Problem
 from conformance.reference.prompts import Media, Part, PastCall, Prompt, ToolResult
+from conformance.reference.results import Result
 
 BLOCK = 128  # tokens; a prefix is known in whole blocks
 LEAST = 1024  # tokens; nothing shorter is written or read
@@ -79,6 +82,25 @@ def _part(part: Part) -> Iterator[str | Media]:
         yield from part.media
     else:
         yield part.text
+
+
+def overflow(measure: Measure) -> Iterator[Problem]:
+    """The problem of a prompt that leaves no room for an answer."""
+    if measure.total >= CONTEXT_WINDOW:
+        message = f"the prompt holds {measure.total} tokens; the context window is {CONTEXT_WINDOW} tokens"
+        yield Problem(kind="context-exceeded", message=message, code="context_length_exceeded")
+
+
+def with_usage(result: Result, prompt: Prompt, measure: Measure, share: Share) -> Result:
+    """The answer with its input tokens counted."""
+    usage = msgspec.structs.replace(
+        result.usage,
+        input=measure.total,
+        cached=share.read,
+        written=share.written,
+        ttl=prompt.ttl,
+    )
+    return msgspec.structs.replace(result, usage=usage)
 
 
 class Cache:

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from conformance.reference import search
+from conformance.reference import directives, search
 from conformance.reference.prompts import SEARCH, Prompt, Tool
 from conformance.reference.wording import Turn, subjects, words
 from conformance.values import Protocol
@@ -43,9 +43,9 @@ def wanted(prompt: Prompt, turn: Turn) -> tuple[Wanted, ...]:
         named = tuple(tool for tool in prompt.tools if tool.name == choice.name)
         found = _asked(named, turn) or _about(named[0], turn.text)
     else:
-        talks = turn.fresh and not _REFUSED.search(turn.text)
+        talks = turn.fresh and not _REFUSED.search(turn.text) and not directives.verbatim(turn.text)
         found = _asked(prompt.tools, turn) if talks else ()
-        if not found and builtin and turn.fresh and search.asked(turn):
+        if not found and builtin and talks and search.asked(turn):
             found = (Wanted(tool=None),)
         if not found and choice.mode == "required":
             found = _fallback(prompt, turn, builtin=builtin)

@@ -30,46 +30,24 @@ _REPLY = re.compile(
     r"(?:[ ,]*(?:and|with) nothing else)?(?=[.!。]?(?:\s|$))[.!。]?(?=\s*$|\s+[A-Z]|\n)",
     re.IGNORECASE,
 )
+# fmt: off
 _VOCABULARY = (
-    # fmt: off
-    "river",
-    "stone",
-    "quiet",
-    "morning",
-    "window",
-    "garden",
-    "letter",
-    "bridge",
-    "winter",
-    "paper",
-    "silver",
-    "market",
-    "music",
-    "shadow",
-    "evening",
-    "harbour",
-    "mountain",
-    "candle",
-    "journey",
-    "forest",
-    "mirror",
-    "simple",
-    "island",
-    "summer",
-    "thunder",
-    "village",
-    "orange",
-    "station",
-    "blanket",
-    "question",
-    # fmt: on
+    "river", "stone", "quiet", "morning", "window", "garden", "letter", "bridge", "winter", "paper", "silver",
+    "market", "music", "shadow", "evening", "harbour", "mountain", "candle", "journey", "forest", "mirror", "simple",
+    "island", "summer", "thunder", "village", "orange", "station", "blanket", "question",
 )
+# fmt: on
 
 
 def text_for(words: str, limit: int) -> str | None:
     """The text that the words ask for, no longer than a limit in tokens makes sense of; None without a directive."""
     makers: tuple[Callable[[str, int], str | None], ...] = (_verbatim, _object, _counted, _written, _replied)
     return next((made for maker in makers if (made := maker(words, limit)) is not None), None)
+
+
+def verbatim(words: str) -> bool:
+    """Whether a text is to be given back word for word."""
+    return _verbatim(words, 0) is not None
 
 
 def _verbatim(words: str, _limit: int) -> str | None:

@@ -15,7 +15,7 @@ import msgspec
 
 from conformance.models import CONTEXT_WINDOW
 from conformance.reference import directives, search, tokens
-from conformance.reference.cache import Cache, measured
+from conformance.reference.cache import Measure
 from conformance.reference.calls import Wanted, wanted
 from conformance.reference.instances import Hints, Unsatisfiable, instance
 from conformance.reference.prompts import SEARCH, Prompt, Tool
@@ -55,22 +55,13 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     calls: tuple[Call, ...] = ()
 
 
-def answer(prompt: Prompt, *, owner: str, seed: int, cache: Cache) -> Result:
-    """Answer a prompt on behalf of the owner of a key; raises Refused where it cannot be answered."""
-    measure = measured(prompt)
-    room = CONTEXT_WINDOW - measure.total
-    if room < 1:
-        raise invalid(
-            f"The prompt holds {measure.total} tokens; the context window is {CONTEXT_WINDOW} tokens.",
-            code="context_length_exceeded",
-        )
-    limit = min(prompt.limit, room)
-    result = _bounded(_draft(prompt, seed, limit), limit, prompt.stop)
-    share = cache.share(owner, prompt, measure)
-    usage = msgspec.structs.replace(
-        result.usage, input=measure.total, cached=share.read, written=share.written, ttl=prompt.ttl
-    )
-    return msgspec.structs.replace(result, usage=usage)
+def answer(prompt: Prompt, measure: Measure, *, seed: int) -> Result:
+    """Answer a prompt as far as its limit and the context window reach; its input tokens are not counted yet.
+
+    Raises Refused where a schema that the request carries has no instance.
+    """
+    limit = min(prompt.limit, max(1, CONTEXT_WINDOW - measure.total))
+    return _bounded(_draft(prompt, seed, limit), limit, prompt.stop)
 
 
 def _draft(prompt: Prompt, seed: int, limit: int) -> Draft:
@@ -100,14 +91,12 @@ def _calls(prompt: Prompt, turn: Turn) -> Iterator[Call]:
 
 
 def _search_call(turn: Turn) -> Call:
-    arguments = _json({"search_result": {"search_id": _identifier()}, "query": search.queries(turn, 1)[0]})
+    arguments = _json({"query": search.queries(turn, 1)[0]})
     return Call(id=_identifier(), name=SEARCH, arguments=arguments, builtin=True)
 
 
 def _function_call(want: Wanted, tool: Tool, turn: Turn) -> Call:
-    schema: dict[str, Any] = {"allOf": [tool.parameters, {"type": "object"}]}
-    if isinstance(tool.parameters, dict):
-        schema = tool.parameters if tool.parameters.get("type") == "object" else {**tool.parameters, "type": "object"}
+    schema = {**tool.parameters, "allOf": [*tool.parameters.get("allOf", []), {"type": "object"}]}
     try:
         arguments = instance(schema, Hints(values=equalities(turn.text), subject=want.subject))
     except Unsatisfiable as error:

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from conformance.reference.encoding.frame import Event
+from conformance.reference.problems import Problem
 from conformance.reference.prompts import Prompt
 from conformance.reference.refusals import Refusal
 from conformance.reference.results import Result
-from conformance.reference.validation import Problem
 from conformance.values import Protocol
 
 T = TypeVar("T")
@@ -84,10 +84,10 @@ Hook = Callable[[Context, T], T]
 class Hooks:
     """Optional functions ``(context, value) -> value``, named after the value that they may replace.
 
-    In order: ``admission`` (None lets a request in), ``body_read`` (the parsed request), ``problems`` (found by
-    validation; an empty list accepts), ``prompt``, ``result``, then ``body`` or ``events``. A refused request goes
-    through ``refusal`` and ``envelope`` instead; its layer says where it was refused. ``head`` and ``wire`` see every
-    answer last: the wire is the body in chunks as they are sent.
+    In order: ``admission`` (None lets a request in), ``body_read`` (the parsed request), ``problems`` (those of the body,
+    then once more those of the conversation; an empty list accepts), ``prompt``, ``result``, then ``body`` or
+    ``events``. A refused request goes through ``refusal`` and ``envelope`` instead; its layer says where it was
+    refused. ``head`` and ``wire`` see every answer last: the wire is the body in chunks as they are sent.
     """
 
     admission: Hook[Refusal | None] | None = None

@@ -62,7 +62,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     description: str = ""
-    parameters: dict[str, Any] | bool = True
+    parameters: dict[str, Any] = {}
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +76,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 class Format(msgspec.Struct, frozen=True, kw_only=True):
     """The form that the text must have: any JSON object, or an instance of a schema."""
 
-    schema: dict[str, Any] | bool
+    schema: dict[str, Any]
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,17 +6,17 @@ This is the server's own reading. It takes the schemas of ``specs`` as data and 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
 import jsonschema
 import jsonschema_rs
-import msgspec
 from jsonschema.protocols import Validator
 
 from conformance import specs
 from conformance.models import DEFAULT, EFFORT_ALIASES, MODELS, Model
+from conformance.reference.problems import Problem
 from conformance.values import Protocol
 
 MAX_STOP_SEQUENCE_BYTES = 32
@@ -25,23 +25,10 @@ _MAX_PROBLEMS = 8
 _MAX_MESSAGE = 300
 
 
-class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that makes a body unacceptable.
-
-    ``kind`` is the schema keyword that is broken (``type``, ``enum``, ``maximum`` …), or for a rule of our own its
-    name: stop-sequence-bytes, stop-sequence-empty, and for kimi-k3 k3-temperature, k3-top-p, k3-effort,
-    k3-stop-sequences, k3-cache-control, k3-prompt-cache-options, k3-output-format.
-    """
-
-    kind: str
-    pointer: str  # JSON pointer into the body
-    message: str
-
-
 def problems(protocol: Protocol, body: dict[str, Any]) -> list[Problem]:
     """Everything that is wrong with a body, at most a handful; empty when it is acceptable."""
     name = model_name(protocol, body)
-    model = MODELS[name] if name in MODELS else MODELS[DEFAULT]
+    model = MODELS[name] if isinstance(name, str) and name in MODELS else MODELS[DEFAULT]
     checked = _checked(protocol, model, body)
     return [
         *islice(_schema_problems(protocol, model.id, checked), _MAX_PROBLEMS),
@@ -89,10 +76,12 @@ def _schema_problems(protocol: Protocol, model: str, body: dict[str, Any]) -> It
         pass
     for error in explains.iter_errors(body):
         plain = _closest(error)
+        path = tuple(plain.absolute_path)
         yield Problem(
             kind=str(plain.validator),
-            pointer=_pointer(plain.absolute_path),
-            message=f"{_pointer(plain.absolute_path) or 'body'}: {_shortened(plain.message)}",
+            path=path,
+            message=_shortened(plain.message),
+            code="model_not_found" if path == ("model",) else None,
         )
 
 
@@ -116,10 +105,6 @@ def _wrong_option(error: jsonschema.ValidationError, part: jsonschema.Validation
     )
 
 
-def _pointer(path: Any) -> str:
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1")[:100] for part in path)
-
-
 def _shortened(message: str) -> str:
     return message if len(message) <= _MAX_MESSAGE else f"{message[: _MAX_MESSAGE // 2]} … {message[-100:]}"
 
@@ -136,57 +121,49 @@ def _own_problems(protocol: Protocol, model: Model, body: dict[str, Any]) -> Ite
 
 def _stop_sequences(sequences: object) -> Iterator[Problem]:
     for index, sequence in enumerate(sequences if isinstance(sequences, list) else ()):
-        pointer = f"/stop_sequences/{index}"
+        path = ("stop_sequences", index)
         if sequence == "":
-            yield Problem(kind="stop-sequence-empty", pointer=pointer, message=f"{pointer}: must not be empty")
-        elif isinstance(sequence, str) and len(sequence.encode()) > MAX_STOP_SEQUENCE_BYTES:
-            size = len(sequence.encode())
-            yield Problem(
-                kind="stop-sequence-bytes",
-                pointer=pointer,
-                message=f"{pointer}: at most {MAX_STOP_SEQUENCE_BYTES} bytes are allowed, got {size}",
-            )
+            yield Problem(kind="stop-sequence-empty", path=path, message="must not be empty")
+        elif isinstance(sequence, str) and (size := len(sequence.encode())) > MAX_STOP_SEQUENCE_BYTES:
+            message = f"at most {MAX_STOP_SEQUENCE_BYTES} bytes are allowed, got {size}"
+            yield Problem(kind="stop-sequence-bytes", path=path, message=message)
 
 
 def _sampling(model: Model, name: str, fixed: float, body: dict[str, Any]) -> Iterator[Problem]:
     value = body.get(name)
     if value is None or (not isinstance(value, bool) and value == fixed):
         return
-    yield Problem(
-        kind=f"k3-{name.replace('_', '-')}",
-        pointer=f"/{name}",
-        message=f"/{name}: {model.id} supports only {fixed}; omit the field",
-    )
+    message = f"{model.id} supports only {fixed}; omit the field"
+    yield Problem(kind=f"k3-{name.replace('_', '-')}", path=(name,), message=message)
 
 
 def _withheld(protocol: Protocol, model: Model, body: dict[str, Any]) -> Iterator[Problem]:
     """Parameters that the documents offer on other models only."""
-    found: list[tuple[str, str]] = []
-    if protocol is Protocol.MESSAGES:
-        if not model.stop_sequences and body.get("stop_sequences", []) != []:
-            found.append(("k3-stop-sequences", "/stop_sequences"))
-        if not model.cache_ttl and "cache_control" in body:
-            found.append(("k3-cache-control", "/cache_control"))
-        config = body.get("output_config")
-        if protocol not in model.structured_output and isinstance(config, dict) and "format" in config:
-            found.append(("k3-output-format", "/output_config/format"))
-    elif protocol is Protocol.CHAT and not model.cache_ttl and "prompt_cache_options" in body:
-        found.append(("k3-prompt-cache-options", "/prompt_cache_options"))
-    for kind, pointer in found:
-        yield Problem(kind=kind, pointer=pointer, message=f"{pointer}: {model.id} does not support this parameter")
+    for kind, path in _unsupported(protocol, model, body):
+        yield Problem(kind=kind, path=path, message=f"{model.id} does not support this parameter")
+
+
+def _unsupported(protocol: Protocol, model: Model, body: dict[str, Any]) -> Iterable[tuple[str, tuple[str, ...]]]:
+    if protocol is Protocol.CHAT and not model.cache_ttl and "prompt_cache_options" in body:
+        yield "k3-prompt-cache-options", ("prompt_cache_options",)
+    if protocol is not Protocol.MESSAGES:
+        return
+    if not model.stop_sequences and body.get("stop_sequences", []) != []:
+        yield "k3-stop-sequences", ("stop_sequences",)
+    if not model.cache_ttl and "cache_control" in body:
+        yield "k3-cache-control", ("cache_control",)
+    config = body.get("output_config")
+    if protocol not in model.structured_output and isinstance(config, dict) and "format" in config:
+        yield "k3-output-format", ("output_config", "format")
 
 
 def _effort(protocol: Protocol, model: Model, body: dict[str, Any]) -> Iterator[Problem]:
     """An effort that the model does not take; the Responses page names no values, so none is refused there."""
     if protocol is Protocol.RESPONSES or model.aliases:
         return
-    config = body.get("output_config")
-    nested = config.get("effort") if isinstance(config, dict) else None
-    value = nested if protocol is Protocol.MESSAGES else body.get("reasoning_effort")
+    path = ("output_config", "effort") if protocol is Protocol.MESSAGES else ("reasoning_effort",)
+    value: Any = body
+    for part in path:
+        value = value.get(part) if isinstance(value, dict) else None
     if value in EFFORTS and value not in model.efforts:
-        pointer = "/output_config/effort" if protocol is Protocol.MESSAGES else "/reasoning_effort"
-        yield Problem(
-            kind="k3-effort",
-            pointer=pointer,
-            message=f"{pointer}: {model.id} supports only {', '.join(model.efforts)}",
-        )
+        yield Problem(kind="k3-effort", path=path, message=f"{model.id} supports only {', '.join(model.efforts)}")

@@ -21,7 +21,6 @@ from conformance.reference.prompts import (
     Tool,
     ToolResult,
 )
-from conformance.reference.reading.history import paired
 from conformance.reference.reading.schemas import usable
 from conformance.reference.refusals import invalid
 from conformance.values import Protocol
@@ -38,7 +37,7 @@ def prompt(model: str, body: dict[str, Any]) -> Prompt:
     return Prompt(
         protocol=Protocol.CHAT,
         model=model,
-        messages=paired(tuple(_message(index, message) for index, message in enumerate(body["messages"]))),
+        messages=tuple(_message(index, message) for index, message in enumerate(body["messages"])),
         tools=tools,
         search=search,
         choice=_choice(body, tools, search),

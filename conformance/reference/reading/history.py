@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from conformance.reference.prompts import Message, PastCall, ToolResult
-from conformance.reference.refusals import invalid
+from collections.abc import Iterator
+
+from conformance.reference.problems import Problem
+from conformance.reference.prompts import PastCall, Prompt, ToolResult
 
 
-def paired(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The messages, once every tool result answers a call made before it; raises Refused otherwise.
+def orphans(prompt: Prompt) -> Iterator[Problem]:
+    """Tool results that answer no call made before them.
 
-    A call without a result is accepted: the documents do not forbid it.
+    A call without a result is no problem: the documents do not forbid it.
     """
     called: set[str] = set()
-    for message in messages:
+    for message in prompt.messages:
         for part in message.parts:
             if isinstance(part, PastCall):
                 called.add(part.id)
             elif isinstance(part, ToolResult) and part.id not in called:
-                raise invalid("A tool result does not match any tool call earlier in the conversation.")
-    return messages
+                words = "a tool result does not match any tool call earlier in the conversation"
+                yield Problem(kind="orphan-result", message=words)

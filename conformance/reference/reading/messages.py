@@ -22,7 +22,6 @@ from conformance.reference.prompts import (
     Tool,
     ToolResult,
 )
-from conformance.reference.reading.history import paired
 from conformance.reference.reading.schemas import usable
 from conformance.reference.refusals import invalid
 from conformance.values import Protocol
@@ -41,7 +40,7 @@ def prompt(model: str, body: dict[str, Any]) -> Prompt:
     return Prompt(
         protocol=Protocol.MESSAGES,
         model=model,
-        messages=paired(history),
+        messages=history,
         tools=tools,
         search=search,
         choice=_choice(body.get("tool_choice") or {}, tools, search),

@@ -20,7 +20,6 @@ from conformance.reference.prompts import (
     ToolResult,
 )
 from conformance.reference.reading.chat import JSON_OBJECT
-from conformance.reference.reading.history import paired
 from conformance.reference.reading.schemas import usable
 from conformance.reference.refusals import invalid
 from conformance.values import Protocol
@@ -38,7 +37,7 @@ def prompt(model: str, body: dict[str, Any]) -> Prompt:
     return Prompt(
         protocol=Protocol.RESPONSES,
         model=model,
-        messages=paired((*_instructions(body.get("instructions")), *_input(body["input"]))),
+        messages=(*_instructions(body.get("instructions")), *_input(body["input"])),
         tools=tools,
         choice=_choice(body, tools),
         format=_format(body.get("text")),
