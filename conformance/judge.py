@@ -48,8 +48,8 @@ def judge(
 ) -> Judgement:
     """Every rule on every exchange, pair and conversation whose guard is met.
 
-    ``protocols`` and ``models`` are the cells that verdicts are given for; a rule that does not cover one of them is not
-    applicable there. A rule that raises gives outcome error and never hides the others.
+    ``protocols`` and ``models`` are the cells that verdicts are given for; a rule that does not cover one of them is
+    not applicable there. A rule that raises gives outcome error and never hides the others.
     """
     chosen = list(RULES.values() if rules is None else rules)
     answers = [read(exchange) for exchange in exchanges]
@@ -94,8 +94,7 @@ def _subjects(
 
 def _apply(entry: Rule, group: Group, tallies: dict[Cell, _Tally]) -> None:
     cells = _cells(entry, group)
-    for cell in cells:
-        tallies.setdefault(cell, _Tally())
+    mine = [tallies.setdefault(cell, _Tally()) for cell in cells]
     found: list[Finding] = []
     try:
         if entry.over in (Over.PAIR, Over.CONVERSATION):
@@ -103,18 +102,18 @@ def _apply(entry: Rule, group: Group, tallies: dict[Cell, _Tally]) -> None:
         else:
             found.extend(cast("Callable[[Answer], Iterable[Finding]]", entry.judge)(group[0]))
     except Inconclusive as reason:
-        for cell in cells:
-            tallies[cell].unsure.append(str(reason))
+        for tally in mine:
+            tally.unsure.append(str(reason))
     except Exception as error:  # noqa: BLE001 (a rule that raises is our bug, told as such, and must not end the run)
-        for cell in cells:
-            tallies[cell].errors.append(_words(error, group))
+        for tally in mine:
+            tally.errors.append(_words(error, group))
     else:
-        for cell in cells:
-            tallies[cell].exercised += 1
+        for tally in mine:
+            tally.exercised += 1
     for finding in found:
         answer = _at_fault(finding, group)
         cell = (entry.id, answer.protocol, answer.model)
-        tally = tallies.setdefault(cell if cell in cells else cells[-1], _Tally())
+        tally = tallies[cell if cell in cells else cells[-1]]
         if len(tally.findings) < MOST_FINDINGS:
             tally.findings.append(_filled(entry, finding, answer, group))
 

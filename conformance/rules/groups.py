@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from conformance.models import K31
@@ -23,17 +24,17 @@ Key = tuple[str, ...]
 
 
 def repeats(answers: Sequence[Answer]) -> Iterator[Group]:
-    """The same request sent twice or more, whether streamed or not"""
+    """The same request sent twice or more, whether streamed or not."""
     yield from _together(answers, lambda a: (_host(a), _model(a), canonical(a, "stream")))
 
 
 def tries(answers: Sequence[Answer]) -> Iterator[Group]:
-    """The same request sent twice or more in the same mode"""
+    """The same request sent twice or more in the same mode."""
     yield from _together(answers, lambda a: (_host(a), _model(a), _mode(a), canonical(a, "stream")))
 
 
 def modes(answers: Sequence[Answer]) -> Iterator[Group]:
-    """The same request asked for as JSON and as a stream"""
+    """The same request asked for as JSON and as a stream."""
     for group in repeats(answers):
         plain = next((a for a in group if not a.asked.stream), None)
         streamed = next((a for a in group if a.asked.stream), None)
@@ -42,7 +43,7 @@ def modes(answers: Sequence[Answer]) -> Iterator[Group]:
 
 
 def siblings(answers: Sequence[Answer]) -> Iterator[Group]:
-    """The same request to kimi-k3.1-pro and to kimi-k3.1-pro-highspeed"""
+    """The same request to kimi-k3.1-pro and to kimi-k3.1-pro-highspeed."""
     for group in _together(answers, lambda a: (_host(a), _mode(a), _credentials(a), canonical(a, "model", "stream"))):
         first: dict[str, Answer] = {}
         for answer in group:
@@ -53,17 +54,17 @@ def siblings(answers: Sequence[Answer]) -> Iterator[Group]:
 
 
 def hosts(answers: Sequence[Answer]) -> Iterator[Group]:
-    """The same request to two base URLs"""
+    """The same request to two base URLs."""
     for group in _together(answers, lambda a: (_model(a), _mode(a), _credentials(a), canonical(a, "stream"))):
         first: dict[str, Answer] = {}
         for answer in group:
             first.setdefault(_host(answer), answer)
         both = tuple(first.values())
-        yield from (pair for pair in zip(both, both[1:], strict=False))
+        yield from pairwise(both)
 
 
 def all_answers(answers: Sequence[Answer]) -> Iterator[Group]:
-    """Two or more answers in a run"""
+    """Two or more answers in a run."""
     for protocol in Protocol:
         group = tuple(answer for answer in answers if answer.protocol is protocol and answer.ok)
         if len(group) > 1:
@@ -71,7 +72,7 @@ def all_answers(answers: Sequence[Answer]) -> Iterator[Group]:
 
 
 def efforts(answers: Sequence[Answer]) -> Iterator[Group]:
-    """The same question at effort low and at effort max"""
+    """The same question at effort low and at effort max."""
     for group in _together(answers, lambda a: (_host(a), _model(a), _mode(a), canonical(a, "stream", effort=False))):
         low = tuple(a for a in group if a.asked.effort == "low")
         high = tuple(a for a in group if a.asked.effort == "max")
@@ -79,12 +80,12 @@ def efforts(answers: Sequence[Answer]) -> Iterator[Group]:
 
 
 def longer(answers: Sequence[Answer]) -> Iterator[Group]:
-    """The same request with 100 or more words more in the last user message"""
+    """The same request with 100 or more words more in the last user message."""
     yield from _by_last_user(answers, _extends)
 
 
 def histories(answers: Sequence[Answer]) -> Iterator[Group]:
-    """The last user message alone, and after earlier turns"""
+    """The last user message alone, and after earlier turns."""
     usable = [a for a in answers if _items(a) is not None or _is_string_input(a)]
     for bucket in _buckets(usable, lambda a: (_host(a), _model(a), a.asked.last_user, _settings(a))).values():
         alone = next((a for a in bucket if _turns(a) == 1), None)
@@ -94,7 +95,7 @@ def histories(answers: Sequence[Answer]) -> Iterator[Group]:
 
 
 def inputs(answers: Sequence[Answer]) -> Iterator[Group]:
-    """Input as a string, and as an array with one user message"""
+    """Input as a string, and as an array with one user message."""
     usable = [a for a in answers if a.protocol is Protocol.RESPONSES]
     for bucket in _buckets(usable, lambda a: (_host(a), _model(a), a.asked.last_user, _settings(a))).values():
         string = next((a for a in bucket if _is_string_input(a)), None)
@@ -104,7 +105,7 @@ def inputs(answers: Sequence[Answer]) -> Iterator[Group]:
 
 
 def forms(answers: Sequence[Answer]) -> Iterator[Group]:
-    """The same words as a string and as one text block"""
+    """The same words as a string and as one text block."""
     usable = [a for a in answers if a.protocol is not Protocol.RESPONSES]
     for bucket in _buckets(usable, lambda a: (_host(a), _model(a), _dump(_flat_text(_without(a, "stream"))))).values():
         first = {canonical(a, "stream"): a for a in reversed(bucket)}
@@ -114,7 +115,7 @@ def forms(answers: Sequence[Answer]) -> Iterator[Group]:
 
 
 def images(answers: Sequence[Answer]) -> Iterator[Group]:
-    """The same message with and without an image"""
+    """The same message with and without an image."""
     usable = [a for a in answers if a.protocol is not Protocol.RESPONSES]
     for bucket in _buckets(
         usable, lambda a: (_host(a), _model(a), _dump(_flat_text(_imageless(_without(a, "stream")))))
@@ -126,7 +127,7 @@ def images(answers: Sequence[Answer]) -> Iterator[Group]:
 
 
 def stop_controls(answers: Sequence[Answer]) -> Iterator[Group]:
-    """An answer to stop_sequences, after control answers to the same request without them"""
+    """An answer to stop_sequences, after control answers to the same request without them."""
     usable = [a for a in answers if a.protocol is Protocol.MESSAGES]
     for group in _together(usable, lambda a: (_host(a), _model(a), canonical(a, "stream", "stop_sequences"))):
         controls = tuple(a for a in group if "stop_sequences" not in a.asked.body and a.ok)
@@ -136,7 +137,7 @@ def stop_controls(answers: Sequence[Answer]) -> Iterator[Group]:
 
 
 def surfaces(answers: Sequence[Answer]) -> Iterator[Group]:
-    """One user message sent through two or three surfaces"""
+    """One user message sent through two or three surfaces."""
     usable = [a for a in answers if _turns(a) == 1 and not a.asked.tools and _plain(a)]
     for bucket in _buckets(usable, lambda a: (_model(a), a.asked.last_user), across=True).values():
         first: dict[Protocol, Answer] = {}
@@ -148,7 +149,7 @@ def surfaces(answers: Sequence[Answer]) -> Iterator[Group]:
 
 
 def continuations(answers: Sequence[Answer]) -> Iterator[Group]:
-    """A request whose history holds earlier answers, after those answers"""
+    """A request whose history holds earlier answers, after those answers."""
     said: dict[Key, list[Answer]] = defaultdict(list)
     for answer in _usable(answers):
         items = _history(answer)
