@@ -53,19 +53,37 @@ def output(answer: Answer) -> int | None:
     Level.MUST,
     Basis.DOCUMENTED,
     source=_LIMIT_SOURCES,
-    when=lambda answer: answer.ok and bool(limits_sent(answer)) and output(answer) is not None,
-    applies="a 200 answer with usage to a request with an output limit",
+    when=lambda answer: (
+        answer.ok and bool(limits_sent(answer)) and (output(answer) is not None or _fewest(answer) > _most(answer))
+    ),
+    applies="a 200 answer with usage, or with far more text than the limit allows, to a request with an output limit",
 )
 def limit_is_kept(answer: Answer) -> Findings:
     """Output tokens never exceed the limit that was set."""
-    limit, tokens = max(limits_sent(answer)), output(answer) or 0
-    if tokens > limit:
+    limit, tokens = _most(answer), output(answer)
+    if tokens is not None and tokens > limit:
         yield Finding(
             message="more output tokens than the limit allows",
             pointer=answer.usage.pointer if answer.usage else "/usage",
             expected=f"at most {limit}",
             actual=tokens,
         )
+    elif tokens is None and _fewest(answer) > limit:
+        yield Finding(
+            message="more text than the limit allows tokens, and no usage",
+            expected=f"at most {limit} tokens",
+            actual=f"{len(answer.text.split())} words of text",
+        )
+
+
+def _most(answer: Answer) -> int:
+    return max(limits_sent(answer))
+
+
+def _fewest(answer: Answer) -> int:
+    """Fewer tokens than any tokenizer makes of the text and the reasoning."""
+    said = f"{answer.reasoning} {answer.text}"
+    return max(len(said.split()) // 2, len(said) // 20)
 
 
 @rule(
