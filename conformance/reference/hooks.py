@@ -84,8 +84,8 @@ Hook = Callable[[Context, T], T]
 class Hooks:
     """Optional functions ``(context, value) -> value``, named after the value that they may replace.
 
-    In order: ``admission`` (None lets a request in), ``body_read`` (the parsed request), ``problems`` (those of the body,
-    then once more those of the conversation; an empty list accepts), ``prompt``, ``result``, then ``body`` or
+    In order: ``admission`` (None lets a request in), ``body_read`` (the parsed request), ``problems`` (those of the
+    body, then once more those of the conversation; an empty list accepts), ``prompt``, ``result``, then ``body`` or
     ``events``. A refused request goes through ``refusal`` and ``envelope`` instead; its layer says where it was
     refused. ``head`` and ``wire`` see every answer last: the wire is the body in chunks as they are sent.
     """

@@ -58,6 +58,7 @@ class _Search:
         self._validator = validator
         self._hints = hints
         self._steps = 0
+        self._named_after: str | None = None  # the property that the subject is for
 
     def value(self, schema: Any, depth: int = 0, name: str | None = None, others: Sequence[Any] = ()) -> Any:
         """The first valid candidate that is none of the others."""
@@ -75,14 +76,16 @@ class _Search:
         raise Unsatisfiable("no value fits the schema")
 
     def _wish(self, name: str | None) -> str | None:
-        return None if name is None else self._hints.values.get(name.lower())
+        if name is None:
+            return None
+        return self._hints.values.get(name.lower()) or (self._hints.subject if name == self._named_after else None)
 
     def _candidates(self, schema: Schema, depth: int, name: str | None) -> Iterator[Any]:
         if "const" in schema:
             yield schema["const"]
             return
         if isinstance(schema.get("enum"), list):
-            wish = self._wish(name) or self._hints.subject
+            wish = self._wish(name)
             yield from sorted(schema["enum"], key=lambda member: member != wish)
             return
         yield from self._combined(schema, depth, name)
@@ -126,8 +129,7 @@ class _Search:
         elif kind == "array":
             yield from self._arrays(schema, depth)
         elif kind == "string":
-            wish = self._wish(name)
-            yield from scalars.strings(schema, self._hints.subject if wish is None and depth <= 1 else wish)
+            yield from scalars.strings(schema, self._wish(name))
         elif kind in ("integer", "number"):
             yield from scalars.numbers(schema, whole=kind == "integer")
         else:
@@ -137,6 +139,9 @@ class _Search:
         declared = schema["properties"] if isinstance(schema.get("properties"), dict) else {}
         required = [name for name in schema.get("required", ()) if isinstance(name, str)]
         optional = [name for name in declared if name not in required] if depth <= _OPTIONAL_DEPTH else []
+        if self._named_after is None:
+            names = (name for name in [*required, *optional] if _takes_text(declared.get(name)))
+            self._named_after = next(names, "")
         made: dict[str, Any] = {}
         for name in required:
             try:
@@ -237,6 +242,10 @@ def _conjunction(first: Any, second: Any) -> Any:
     if isinstance(first, dict) and isinstance(second, dict):
         return {"allOf": [first, second]}
     return second if first is True else first
+
+
+def _takes_text(schema: Any) -> bool:
+    return isinstance(schema, dict) and "$ref" not in schema and _types(schema)[:1] == ["string"]
 
 
 def _property(schema: Schema, declared: Schema, name: str) -> Any:
