@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 from msgspec.structs import replace
@@ -15,10 +14,11 @@ from conformance.cli.folding import fold
 from conformance.cli.options import BASIS, format_option, model_option, protocol_option
 from conformance.cli.selection import chosen
 from conformance.evidence import Recording, Unreadable, read
-from conformance.evidence.files import STDIN
+from conformance.evidence.files import STDIN, is_run_file
 from conformance.gate import Exit, gate
 from conformance.judge import judge
 from conformance.models import ALL
+from conformance.reports.safe import safe
 from conformance.rules import Rule
 from conformance.values import Basis, Exchange, Protocol, Verdict
 
@@ -92,7 +92,7 @@ def check(
     else:
         as_text(recordings, verdicts, decision)
     for error in unreadable:
-        click.echo(f"cannot read {_shown(error.path)}: {error.reason}", err=True)
+        click.echo(f"cannot read {safe(error.path)}: {error.reason}", err=True)
     ctx.exit(decision.code if decision.code == Exit.INTERNAL else Exit.USAGE if unreadable else decision.code)
 
 
@@ -101,8 +101,7 @@ def _judged(recordings: Sequence[Recording], wanted: Wanted, *, together: bool) 
     if together and len(sets) > 1:
         sets = [[_renamed(exchange, place) for place, part in enumerate(sets, 1) for exchange in part]]
     for exchanges in sets or [[]]:
-        covered = [exchange for exchange in exchanges if wanted.covers(exchange)]
-        verdicts = judge(covered, rules=wanted.rules, protocols=wanted.protocols, models=wanted.models).verdicts
+        verdicts = judge(exchanges, rules=wanted.rules, protocols=wanted.protocols, models=wanted.models).verdicts
         yield [v for v in verdicts if wanted.basis is None or _basis(v, wanted.rules) is wanted.basis]
 
 
@@ -124,7 +123,7 @@ def _read(names: Iterable[str]) -> tuple[list[Recording], list[Unreadable]]:
         for path in _expanded(name, unreadable):
             identity = path if path == STDIN else Path(path).resolve()
             if identity in seen:
-                click.echo(f"{_shown(path)} is given twice and judged once", err=True)
+                click.echo(f"{safe(path)} is given twice and judged once", err=True)
                 continue
             seen.add(identity)
             try:
@@ -139,14 +138,14 @@ def _expanded(name: str, unreadable: list[Unreadable]) -> list[str]:
     try:
         if name == STDIN or not path.is_dir():
             return [name]
-        inside = sorted(str(entry) for entry in path.iterdir() if entry.suffix.lower() in SUFFIXES and entry.is_file())
+        inside = sorted(
+            str(entry)
+            for entry in path.iterdir()
+            if entry.suffix.lower() in SUFFIXES and entry.is_file() and not is_run_file(entry)
+        )
     except (OSError, ValueError) as error:
         unreadable.append(Unreadable(name, getattr(error, "strerror", None) or "no such file"))
         return []
     if not inside:
         unreadable.append(Unreadable(name, "a directory without .har or .jsonl files"))
     return inside
-
-
-def _shown(value: Any) -> str:
-    return click.format_filename(str(value))

@@ -12,6 +12,8 @@ from conformance.evidence.recording import LARGEST, Recording, Unreadable
 
 STDIN = "-"
 PART = 8 * 1024**2  # bytes asked for at a time
+HEAD = 4096  # bytes that tell what a file is
+RUN_FILE = b'"kimi-conformance/run"'  # the format that the header of a run file names
 SCRAP = 5  # characters of a number, literal or escape that a cut left unfinished
 
 
@@ -38,6 +40,16 @@ def _absent(path: Path) -> str:
     return "no regular file" if path.exists() else "no such file"
 
 
+def is_run_file(path: Path) -> bool:
+    """Whether a file is a run's verdicts, which lie beside the run's journal."""
+    with path.open("rb") as file:
+        return _holds_verdicts(file.read(HEAD))
+
+
+def _holds_verdicts(head: bytes) -> bool:
+    return RUN_FILE in head.partition(b"\n")[0]
+
+
 def parse(data: bytes, path: str) -> Recording:
     """The recording in the bytes of a file; ``path`` names it in findings and errors. Raises ``Unreadable``."""
     if not data.strip():
@@ -47,6 +59,8 @@ def parse(data: bytes, path: str) -> Recording:
         if not recording.exchanges:
             raise Unreadable(path, "empty: the journal has no exchange")
         return recording
+    if _holds_verdicts(data[:HEAD]):
+        raise Unreadable(path, "a run file, which holds verdicts; its exchanges are in the journal beside it")
     document = _json(data, path)
     if not isinstance(document, dict) or "log" not in document:
         raise Unreadable(path, "neither a HAR file nor a journal: JSON without a log object")
@@ -72,7 +86,7 @@ def _json(data: bytes, path: str) -> object:
 
 
 def _broken(text: str, error: json.JSONDecodeError, offset: int, size: int) -> str:
-    if '"log"' not in text[:4096]:
+    if '"log"' not in text[:HEAD]:
         return f"neither a HAR file nor a journal: no JSON at byte {offset}"
     rest = text[error.pos :].strip()
     if error.msg.startswith("Unterminated string") or (len(rest) <= SCRAP and not rest.endswith("}")):

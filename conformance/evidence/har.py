@@ -23,7 +23,6 @@ from conformance.values import Chunk, Exchange, Failure, Intent, Request, Respon
 INVALID_KEY_COMMENT = "invalid key"
 """An entry, or its request, with this comment was sent with a key that cannot be valid."""
 
-PREFLIGHT = ("OPTIONS", "HEAD")  # sent by browsers and monitors about the endpoint, not to the API
 LARGEST_BODY = 256 * 1024**2  # bytes that a compressed body may unfold to
 
 _ERRORS = (  # fragments of the error names that Chromium and Firefox write, and the kind of failure
@@ -66,9 +65,7 @@ def _exchange(entry: object, name: str, path: str) -> Exchange | str:
         return "not a HAR entry: no request with a method and a URL"
     protocol = protocols.surface(method, url)
     if protocol is None:
-        return "not one of the three endpoints"
-    if method.upper() in PREFLIGHT:
-        return f"{method.upper()} on an endpoint: not a call of the API"
+        return "not a call of one of the three endpoints"
     body = _posted(_dict(sent, "postData"))
     response, failure = _received(entry)
     comments = (_get(entry, "comment"), sent.get("comment"))
@@ -117,11 +114,8 @@ def _content(got: dict[str, Any], headers: tuple[tuple[str, str], ...]) -> tuple
         return b"", None if empty else "the recording left the response body out"
     if str(content.get("encoding", "")).lower() != "base64":
         return _bytes(text), None
-    try:
-        data = base64.b64decode("".join(text.split()), validate=True)
-    except (binascii.Error, ValueError):
-        return b"", "the response body is marked base64 and is not"
-    return _unfold(data, headers)
+    data = _decoded(text)
+    return (b"", "the response body is marked base64 and is not") if data is None else _unfold(data, headers)
 
 
 def _unfold(data: bytes, headers: tuple[tuple[str, str], ...]) -> tuple[bytes, str | None]:
@@ -141,10 +135,7 @@ def _posted(post: dict[str, Any]) -> bytes:
     text = post.get("text")
     if isinstance(text, str) and text:
         if str(post.get("encoding", "")).lower() == "base64":
-            try:
-                return base64.b64decode(text)
-            except (binascii.Error, ValueError):
-                return _bytes(text)
+            return _decoded(text) or _bytes(text)
         return _bytes(text)
     fields = [
         (str(item["name"]), str(item.get("value", "")))
@@ -152,6 +143,14 @@ def _posted(post: dict[str, Any]) -> bytes:
         if isinstance(item, dict) and "name" in item
     ]
     return urlencode(fields, errors="replace").encode()
+
+
+def _decoded(text: str) -> bytes | None:
+    """The bytes that base64 stands for; None where it is none."""
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return None
 
 
 def _headers(raw: object) -> tuple[tuple[str, str], ...]:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
@@ -40,7 +40,11 @@ class Journal:
 
     def append(self, exchange: Exchange) -> None:
         """Write one exchange, redacted by the caller."""
-        self._write(self._encoder.encode(exchange))
+        try:
+            line = self._encoder.encode(exchange)
+        except UnicodeEncodeError:
+            line = self._encoder.encode(_encodable(msgspec.to_builtins(exchange)))
+        self._write(line)
 
     def extend(self, exchanges: Iterable[Exchange]) -> None:
         """Write exchanges in their order."""
@@ -64,6 +68,15 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _encodable(value: Any) -> Any:
+    """The value with lone surrogates, which no UTF-8 holds, as escapes: a hostile header must not end a run."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: _encodable(item) for key, item in value.items()}
+    return [_encodable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def is_journal(data: bytes) -> bool:
