@@ -29,7 +29,8 @@ def junit(run: Run, verdicts: tuple[Verdict, ...]) -> bytes:
         for verdict in mine:
             _case(suite, verdict)
     ET.indent(root)
-    return ET.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+    written: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return written + b"\n"
 
 
 def _case(suite: ET.Element, verdict: Verdict) -> None:

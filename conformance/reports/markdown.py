@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def markdown(run: Run, verdicts: tuple[Verdict, ...], gate: Gate, exchanges: Map
     lines = [
         f"# Kimi API conformance: {gate.headline}",
         "",
-        f"{gate.reason[:1].upper()}{gate.reason[1:]}.",
+        f"{_quoted(gate.reason[:1].upper() + gate.reason[1:])}.",
         "",
         f"- Target: {_code(run.target)}",
         f"- Profile {run.profile}, seed {run.seed}, {run.requests} requests, {run.output_tokens} output tokens",
@@ -90,4 +91,4 @@ def _code(value: object) -> str:
 
 
 def _quoted(text: str) -> str:
-    return safe(text).replace("<", "&lt;").replace("|", "\\|")
+    return re.sub(r"([\\`*_\[\]|~])", r"\\\1", safe(text).replace("<", "&lt;"))

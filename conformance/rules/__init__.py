@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-from conformance.rules.registry import RULES, DuplicateRule, Finding, Inconclusive, Rule
+from conformance.rules.registry import RULES, DuplicateRule, Inconclusive, Rule
 
 for _module in sorted(found.name for found in iter_modules(__path__)):
     import_module(f"{__name__}.{_module}")
 
-__all__ = ["RULES", "DuplicateRule", "Finding", "Inconclusive", "Rule"]
+__all__ = ["RULES", "DuplicateRule", "Inconclusive", "Rule"]

@@ -106,7 +106,7 @@ def rule(
         if name in RULES:
             raise DuplicateRule(name)
         sources = dict.fromkeys(protocols, source) if isinstance(source, Source) else dict(source)
-        guard_words = applies or (find or when).__doc__ or ""  # type: ignore[union-attr]
+        guard_words = applies or (find or when).__doc__ or ""
         RULES[name] = Rule(
             id=name,
             level=level,

@@ -11,7 +11,7 @@ from conformance.gate import Gate
 from conformance.reports.curl import curl
 from conformance.reports.matrix import MARKS, SURFACES, failing, matrix
 from conformance.reports.safe import safe
-from conformance.values import Exchange, Outcome, Run, Verdict
+from conformance.values import Exchange, Outcome, Protocol, Run, Verdict
 
 LONGEST_CURL = 4_000  # characters shown; the page must stay light however long a prompt was
 
@@ -19,7 +19,7 @@ LONGEST_CURL = 4_000  # characters shown; the page must stay light however long 
 def html(run: Run, verdicts: tuple[Verdict, ...], gate: Gate, exchanges: Mapping[str, Exchange]) -> str:
     """The page: banner, matrix of rules by surface and model, failures with citation and a curl line."""
     entries = list(failing(verdicts, exchanges))
-    anchors = {}
+    anchors: dict[tuple[str, Protocol | None, str], str] = {}
     for number, entry in enumerate(entries, start=1):
         anchors.setdefault((entry.finding.rule, entry.finding.protocol, entry.finding.model), f"f{number}")
     return _template().render(
