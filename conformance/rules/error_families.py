@@ -1,0 +1,77 @@
+"""What an error's type and code stand for, across the names that servers of these formats use."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from conformance.protocols.view import Error
+
+
+class Family(StrEnum):
+    """Kinds of errors that a status stands for."""
+
+    INVALID = "invalid request"  # 400
+    AUTHENTICATION = "authentication"  # 401
+    LIMIT = "rate limit or quota"  # 429
+    OVERLOAD = "overload"  # 429, 503 or 529
+    SERVER = "server error"  # 500
+
+
+# The first pattern that a name matches decides: invalid_api_key is about the key.
+_NAMES: tuple[tuple[Family, re.Pattern[str]], ...] = (
+    (
+        Family.AUTHENTICATION,
+        re.compile(
+            r"authentication|unauthorized|unauthorised|unauthenticated|api_?key|credentials?\b|invalid_token|"
+            r"token_expired|expired_token|(?:^|_)auth(?:_|$)"
+        ),
+    ),
+    (
+        Family.LIMIT,
+        re.compile(
+            r"rate_?limit|too_many_requests|throttl|quota|billing|balance|insufficient_funds|payment_required|arrear|"
+            r"(?:^|_)credits?(?:_|$)|(?:usage|spend|hard)_limit"
+        ),
+    ),
+    (Family.OVERLOAD, re.compile(r"overload|capacity|too_busy")),
+    (
+        Family.SERVER,
+        re.compile(r"internal|server_error|^api_error$|unavailable|time_?out|upstream|bad_gateway|^gateway"),
+    ),
+    (
+        Family.INVALID,
+        re.compile(
+            r"invalid|bad_request|validation|unsupported|not_supported|context|not_found|malformed|param|"
+            r"unprocessable|missing|unknown|too_(?:long|large|short)|out_of_range|content_(?:filter|policy)|"
+            r"(?:above|below)_m|value_error|too_many_tokens"
+        ),
+    ),
+)
+_EXACT = {"tokens": Family.LIMIT, "requests": Family.LIMIT}  # the types of OpenAI's 429
+_NUMBERS = {"400": Family.INVALID, "401": Family.AUTHENTICATION, "429": Family.LIMIT, "500": Family.SERVER}
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_LONGEST = 100  # characters; a longer name is no name
+
+
+def family(name: object) -> Family | None:
+    """The family that a type or code names; None for a name that is not known, and for anything but a short string."""
+    if not isinstance(name, str) or len(name) > _LONGEST:
+        return None
+    plain = re.sub(r"[^a-z0-9]+", "_", _HUMP.sub("_", name.strip()).lower()).strip("_")
+    if plain in _EXACT:
+        return _EXACT[plain]
+    return next((found for found, pattern in _NAMES if pattern.search(plain)), None)
+
+
+def named(error: Error) -> dict[str, Family]:
+    """The families that the error's type and code name, by the name; numbers are no names."""
+    return {str(name): found for name in (error.type, error.code) if (found := family(name)) is not None}
+
+
+def families(error: Error) -> set[Family]:
+    """The families of type and code, a code that repeats a status included."""
+    found = set(named(error).values())
+    if isinstance(error.code, (str, int)) and str(error.code)[:4] in _NUMBERS:
+        found.add(_NUMBERS[str(error.code)[:4]])
+    return found

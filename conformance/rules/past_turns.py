@@ -1,0 +1,50 @@
+"""Whether a request continues a conversation, and whether the conversation that it carries holds together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.protocols.view import Asked
+from conformance.rules.history import blocks, turns
+from conformance.rules.registry import CHAT, MESSAGES, RESPONSES
+
+
+def results(turn: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tool_result blocks of a messages turn."""
+    return [block for block in blocks(turn) if block.get("type") == "tool_result"]
+
+
+def goes_on(asked: Asked) -> bool:
+    """Whether the request holds anything but system and user messages of its own: an answer, a call or a result."""
+    return any(
+        turn.get("role") in ("assistant", "tool")
+        or bool(results(turn))
+        or (asked.protocol is RESPONSES and turn.get("type", "message") != "message")
+        for turn in turns(asked)
+    )
+
+
+def looks_whole(asked: Asked) -> bool:
+    """Whether every answer in the history still holds its reasoning, as one that is sent back unchanged does."""
+    said = [turn for turn in turns(asked) if turn.get("role") == "assistant"]
+    if asked.protocol is CHAT:
+        return bool(said) and all(isinstance(turn.get("reasoning_content"), str) for turn in said)
+    kept = [any(b.get("type") == "thinking" and b.get("signature") for b in blocks(turn)) for turn in said]
+    return asked.protocol is MESSAGES and bool(said) and all(kept)
+
+
+def orphans(asked: Asked) -> list[str]:
+    """The ids of tool results that match no call before them; results without an id are left out."""
+    known: set[object] = set()
+    found: list[str] = []
+    for turn in turns(asked):
+        if asked.protocol is CHAT:
+            calls = turn.get("tool_calls")
+            given = [turn.get("tool_call_id")] if turn.get("role") == "tool" else []
+            made = [call.get("id") for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+        else:
+            given = [block.get("tool_use_id") for block in results(turn)]
+            made = [b.get("id") for b in blocks(turn) if b.get("type") in ("tool_use", "server_tool_use")]
+        found += [name for name in given if isinstance(name, str) and name not in known]
+        known.update(name for name in made if isinstance(name, str))
+    return found
