@@ -81,7 +81,7 @@ def reply(group: Group) -> Reply | None:
         return None
     if not all(before.normal for before in earlier):
         return None  # of an answer that was cut off, a half call or an unsigned thought may come back
-    if _tools(earlier[-1]) - _tools(answer):
+    if earlier[-1].calls and not _tools(earlier[-1]) <= _tools(answer):
         return None  # calls of tools that are no longer declared
     return Reply(before=earlier[-1], added=runs[-1][1], answer=answer)
 
@@ -113,7 +113,7 @@ def answered(group: Group) -> Findings:
 
 
 def _tools(answer: Answer) -> set[str | None]:
-    return {tool.name for tool in answer.asked.tools} if answer.calls else set()
+    return {tool.name for tool in answer.asked.tools}
 
 
 def _is_said(answer: Answer, turn: dict[str, Any]) -> bool:
