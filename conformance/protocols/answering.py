@@ -20,7 +20,7 @@ from conformance.protocols.chat_stream import DONE
 from conformance.protocols.content import Content, Folded
 from conformance.protocols.errors import body_error, stream_error
 from conformance.protocols.fields import Notes
-from conformance.protocols.json_text import MAX_BODY, JsonText, read_bytes, read_text
+from conformance.protocols.json_text import MAX_BODY, MAX_DUPLICATES, JsonText, read_bytes, read_text
 from conformance.protocols.memory import Memory
 from conformance.protocols.view import MISSING, Answer, Error, Kind
 from conformance.values import Chunk, Exchange, Protocol
@@ -38,8 +38,7 @@ _CONTENTS = {
 _BLANK = b" \t\r\n"
 _SSE = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*+(?:data|event|id|retry)?:")
 _JSON_START = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*+[\[{]")
-MAX_DUPLICATES = 100
-_MEMORY: Memory[Answer] = Memory(size=256)
+_MEMORY: Memory[Answer] = Memory(size=256, weight=16 * 2**20, weigh=lambda answer: len(answer.raw))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +145,8 @@ def _stream(exchange: Exchange, size: int, notes: Notes) -> _Streamed:
             continue
         read = read_text(data)
         payloads.append(read.value)
-        duplicates += [f"event {event.number}{pointer}" for pointer in read.duplicates]
+        if len(duplicates) < MAX_DUPLICATES:
+            duplicates += [f"event {event.number}{pointer}" for pointer in read.duplicates]
         if read.error is not None:
             notes.add(f"event {event.number}", f"data is not JSON: {read.error}")
     return _Streamed(stream=stream, payloads=tuple(payloads), duplicates=tuple(duplicates[:MAX_DUPLICATES]))

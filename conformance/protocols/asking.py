@@ -18,7 +18,7 @@ _TERMS: dict[Protocol, Callable[[dict[str, Any]], Terms]] = {
     Protocol.MESSAGES: messages.terms,
     Protocol.RESPONSES: responses.terms,
 }
-_MEMORY: Memory[Asked] = Memory(size=256)
+_MEMORY: Memory[Asked] = Memory(size=256, weight=16 * 2**20, weigh=lambda asked: len(asked.raw))
 _ENDS = {
     "/chat/completions": Protocol.CHAT,
     "/messages": Protocol.MESSAGES,

@@ -79,6 +79,8 @@ class _Choice:
         self.fixed: dict[str, Any] = {}
         self.message = _Merged()
         self.calls: dict[int, _Call] = {}
+        self.last_call = -1  # the highest index so far
+        self.call_ids: dict[str, int] = {}
 
     def add(self, choice: dict[str, Any], pointer: str, notes: Notes) -> None:
         for key, value in choice.items():
@@ -102,13 +104,15 @@ class _Choice:
                 self.message.add(key, value)
 
     def _slot(self, piece: dict[str, Any], pointer: str, notes: Notes) -> None:
-        slot = integer(piece.get("index"))
+        slot, name = integer(piece.get("index")), piece.get("id")
+        named = name if isinstance(name, str) and name else None
         if slot is None:
             notes.add(pointer, "a tool call fragment without an integer index")
-            named = piece.get("id")
-            known = [key for key, call in self.calls.items() if named and call.fixed.get("id") == named]
-            last = max(self.calls, default=-1)
-            slot = known[0] if known else last + 1 if named or last < 0 else last
+            following = self.last_call + 1
+            slot = max(self.last_call, 0) if named is None else self.call_ids.get(named, following)
+        if named is not None:
+            self.call_ids.setdefault(named, slot)
+        self.last_call = max(self.last_call, slot)
         self.calls.setdefault(slot, _Call()).add(piece, pointer, notes)
 
     def value(self) -> dict[str, Any]:

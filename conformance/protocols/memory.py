@@ -11,10 +11,14 @@ T = TypeVar("T")
 
 
 class Memory(Generic[T]):
-    """The results of the last ``size`` keys; the objects that a key names by identity are kept alive with them."""
+    """The results of the last keys, as many as ``size`` and ``weight`` allow, but always the very last.
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    The objects that a key names by identity are kept alive with their results.
+    """
+
+    def __init__(self, *, size: int, weight: int, weigh: Callable[[T], int]) -> None:
+        self._size, self._limit, self._weigh = size, weight, weigh
+        self._weight = 0
         self._lock = Lock()
         self._kept: OrderedDict[Hashable, tuple[object, T]] = OrderedDict()
 
@@ -26,7 +30,9 @@ class Memory(Generic[T]):
                 return self._kept[key][1]
         result = make()
         with self._lock:
-            self._kept[key] = (alive, result)
-            while len(self._kept) > self._size:
-                self._kept.popitem(last=False)
+            if key not in self._kept:
+                self._weight += self._weigh(result)
+                self._kept[key] = (alive, result)
+            while len(self._kept) > 1 and (len(self._kept) > self._size or self._weight > self._limit):
+                self._weight -= self._weigh(self._kept.popitem(last=False)[1][1])
         return result

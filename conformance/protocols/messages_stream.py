@@ -81,6 +81,8 @@ class _Message:
         self.notes = notes
         self.fields: dict[str, Any] = {}
         self.blocks: dict[int, _Block] = {}
+        self.last_block = -1  # the highest index so far
+        self.counts: dict[str, Any] | None = None  # the usage object, once there is news of it
         self.usage_event: int | None = None
         self.found = self.stopped = False
 
@@ -106,8 +108,8 @@ class _Message:
         index = integer(data.get("index"))
         if index is None:
             self.notes.add(f"{where}/index", "no integer index")
-            last = max(self.blocks, default=-1)
-            return last + 1 if data.get("content_block") is not None else max(last, 0)
+            index = self.last_block + 1 if data.get("content_block") is not None else max(self.last_block, 0)
+        self.last_block = max(self.last_block, index)
         return index
 
     def _start(self, message: dict[str, Any], number: int) -> None:
@@ -116,6 +118,7 @@ class _Message:
         content = self.fields.get("content")
         if isinstance(content, list) and not self.blocks:
             self.blocks = {place: _Block(block) for place, block in enumerate(content) if isinstance(block, dict)}
+            self.last_block = max(self.blocks, default=-1)
         if message.get("usage") is not None:
             self.usage_event = number
 
@@ -140,11 +143,12 @@ class _Message:
         self.usage_event = number
         before = self.fields.get("usage")
         if not isinstance(usage, dict) or not isinstance(before, dict):
-            self.fields["usage"] = usage
+            self.fields["usage"], self.counts = usage, None
             return
+        if self.counts is None:
+            self.fields["usage"] = self.counts = dict(before)
         # Public clients let a null stand for "no news", except in output_tokens, which they take as it comes.
-        news = {key: value for key, value in usage.items() if value is not None or key == "output_tokens"}
-        self.fields["usage"] = {**before, **news}
+        self.counts.update((key, value) for key, value in usage.items() if value is not None or key == "output_tokens")
 
     def value(self) -> tuple[dict[str, Any], dict[str, str]]:
         content: list[dict[str, Any]] = []

@@ -58,6 +58,7 @@ class _Response:
         self.status: str | None = None
         self.final_event: int | None = None
         self.items: dict[int, _Item] = {}
+        self.last_item = 0  # the highest index so far
 
     def take(self, event: Event, payload: object) -> None:
         kind, where = kind_of(event, payload), f"event {event.number}"
@@ -94,7 +95,8 @@ class _Response:
     def _item(self, payload: dict[str, Any]) -> _Item:
         index = integer(payload.get("output_index"))
         if index is None:
-            index = max(self.items, default=0)
+            index = self.last_item
+        self.last_item = max(self.last_item, index)
         return self.items.setdefault(index, _Item())
 
     def body(self) -> dict[str, Any] | None:

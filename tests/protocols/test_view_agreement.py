@@ -10,21 +10,10 @@ from view_wire import ARGUMENTS, BODIES, EVENTS, TEXT, answer, stream, streamed
 from conformance.protocols import MISSING, Answer, Finish, Kind, read
 from conformance.values import Exchange, Protocol, Request, Response
 
-SAME = [
-    "id",
-    "created",
-    "answer_model",
-    "role",
-    "finish",
-    "ending",
-    "texts",
-    "reasonings",
-    "calls",
-    "results",
-    "usage_raw",
-    "error",
-    "complete",
-]
+SAME = (
+    *("id", "created", "answer_model", "role", "finish", "ending", "texts", "reasonings", "calls", "results"),
+    *("usage_raw", "error", "complete"),
+)
 
 EXPECTED = {  # ending, text, reasoning, and name and value of each call
     "chat text": (Finish.STOP, TEXT, "Let me see.", []),
