@@ -58,9 +58,15 @@ def _certain(plain: Answer, streamed: Answer) -> bool:
     """Whether the two endings cannot both be right."""
     if plain.intends(Intent.CUT_OFF) or (reached_limit(plain) and reached_limit(streamed)) or _same(plain, streamed):
         return True
-    if any(answer.truncated and reached_limit(answer) for answer in (plain, streamed)):
+    if any(answer.truncated and _may_be_cut(answer) for answer in (plain, streamed)):
         return False  # one of them thought for longer, and its limit cut it off
-    return _forced(plain) or bool(plain.asked.stop_sequences)
+    called = Finish.TOOL in (plain.ending, streamed.ending)
+    return (_forced(plain) and called) or bool(plain.asked.stop_sequences)
+
+
+def _may_be_cut(answer: Answer) -> bool:
+    """Whether nothing speaks against an answer that says that the limit cut it off."""
+    return answer.usage is None or answer.usage.output is None or reached_limit(answer)
 
 
 def _same(plain: Answer, streamed: Answer) -> bool:

@@ -15,7 +15,7 @@ _TOKENS = re.compile(
     r"|<\|(?:channel|constrain|call|return|tool_response|tool_outputs?)\|>"
     r"|</?(?:tool_calls?|function_calls?|tool_response)>"
     r"|<function=[\w.-]+>|<invoke name="
-    r"|\[TOOL_CALLS\]|\[/?TOOL_CALL\]"
+    r"|\[TOOL_CALLS\]|\[/?TOOL_CALL\]|\[/?INST\]"
     r"|<｜tool▁[^｜]{1,40}｜>"
 )
 _SECTION = re.compile(r"\bfunctions\.([\w-]{1,64}):\d+\s*(?:<\||\{)")  # a call of Kimi's template in the open
