@@ -1,0 +1,299 @@
+"""``check`` from outside: files in, findings and an exit code out."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from conformance.cli import main
+from conformance.evidence import Journal, fixtures
+from conformance.evidence.written import exchange
+from conformance.reports.runfile import FORMAT
+from conformance.values import Exchange, Outcome, Verdict
+
+
+def base(name: str) -> Exchange:
+    return exchange(fixtures.load(fixtures.root() / "bases" / f"{name}.yaml"), name)
+
+
+def entry(name: str, *changes: tuple[str, str], url: str = "") -> dict:
+    """A base as an entry of a HAR file, with text replaced in the answer's body."""
+    one = base(name)
+    text = b"".join(chunk.data for chunk in one.response.chunks).decode()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return {
+        "startedDateTime": one.started,
+        "time": 20,
+        "request": {
+            "method": one.request.method,
+            "url": url or one.request.url,
+            "headers": [{"name": name, "value": value} for name, value in one.request.headers],
+            "postData": {"mimeType": "application/json", "text": one.request.body.decode()},
+        },
+        "response": {
+            "status": one.response.status,
+            "headers": [{"name": name, "value": value} for name, value in one.response.headers],
+            "content": {"mimeType": "application/json", "text": text},
+        },
+    }
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Writes a HAR file into the working folder, and gives its name."""
+    monkeypatch.chdir(tmp_path)
+
+    def har(name: str, *entries: dict) -> str:
+        path = Path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"log": {"version": "1.2", "entries": entries}}), "utf-8")
+        return name
+
+    return har
+
+
+def check(*arguments: str, **extra: object) -> Result:
+    return CliRunner().invoke(main, ["check", *arguments], **extra)
+
+
+def as_json(*arguments: str) -> tuple[dict, Result]:
+    result = check("--format", "json", *arguments)
+    return json.loads(result.stdout), result
+
+
+TOTAL = ('"total_tokens":51', '"total_tokens":52')
+SHOULD = ('"index":0', '"index":1')
+
+
+def test_a_clean_file_conforms(write):
+    result = check(write("a.har", entry("chat.plain")))
+    assert result.exit_code == 0
+    assert "a.har: 1 exchange\n  no finding\n" in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("conforming: 0 must, 0 should, 0 info findings, ")
+    assert result.stderr == ""
+
+
+def test_a_finding_is_told_with_rule_place_and_values(write):
+    result = check(write("a.har", entry("messages.plain"), entry("chat.plain", TOTAL)))
+    assert result.exit_code == 1
+    assert "  must    usage.total-is-sum: " in result.stdout
+    assert "exchange 2, chat kimi-k3.1-pro, /usage/total_tokens: expected 51, actual 52" in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("not conforming: 1 must, ")
+
+
+def test_json_holds_findings_verdicts_counts_and_files(write):
+    name = write("a.har", entry("chat.plain", TOTAL), entry("chat.plain", url="https://h/other"))
+    document, result = as_json(name)
+    (finding,) = document["findings"]
+    assert result.exit_code == 1
+    assert {key: finding[key] for key in ("rule", "level", "basis", "file", "exchange", "pointer")} == {
+        "rule": "usage.total-is-sum",
+        "level": "must",
+        "basis": "documented",
+        "file": "a.har",
+        "exchange": "1",
+        "pointer": "/usage/total_tokens",
+    }
+    assert (finding["expected"], finding["actual"], finding["protocol"]) == (51, 52, "chat")
+    assert (document["counts"]["must"], document["counts"]["should"]) == (1, 0)
+    assert document["decision"]["code"] == 1
+    skipped = {"not a call of one of the three endpoints": 1}
+    assert document["files"] == [{"file": "a.har", "format": "har", "exchanges": 1, "skipped": skipped}]
+    outcomes = {verdict["case"]: verdict["outcome"] for verdict in document["verdicts"]}
+    assert outcomes["usage.total-is-sum/chat/kimi-k3.1-pro"] == Outcome.FAIL
+    assert outcomes["usage.total-is-sum/chat/kimi-k3"] == Outcome.NOT_EXERCISED
+    assert outcomes["usage.total-is-sum/messages/kimi-k3"] == Outcome.NOT_APPLICABLE
+
+
+def test_files_are_judged_each_by_itself_unless_together(write):
+    ids = [base(name).response.chunks[0].data[:50].split(b'"')[3].decode() for name in ("chat.plain", "chat.follow-up")]
+    names = [write("a.har", entry("chat.plain")), write("b.har", entry("chat.follow-up", (ids[1], ids[0])))]
+    assert check(*names).exit_code == 0
+    document, result = as_json("--together", *names)
+    assert result.exit_code == 1
+    (finding,) = document["findings"]
+    assert (finding["rule"], finding["exchanges"]) == ("body.id-unique", ["1:1", "2:1"])
+
+
+def test_findings_come_in_the_order_of_files_and_exchanges(write):
+    names = [
+        write("b.har", entry("chat.plain", TOTAL)),
+        write("a.har", entry("chat.plain", SHOULD), entry("chat.plain", TOTAL)),
+    ]
+    document, _ = as_json(*names)
+    order = [(finding["file"], finding["exchange"]) for finding in document["findings"]]
+    assert order == sorted(order, key=lambda place: (names.index(place[0]), place[1]))
+    assert len({file for file, _ in order}) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "rules"),
+    [
+        ((), 1, {"usage.total-is-sum", "body.choice-index"}),
+        (("--rule", "usage.*"), 1, {"usage.total-is-sum"}),
+        (("--rule", "body.*"), 0, {"body.choice-index"}),
+        (("--rule", "body.choice-index", "--rule", "usage.**"), 1, {"usage.total-is-sum", "body.choice-index"}),
+        (("--rule", "body.*", "--strict"), 1, {"body.choice-index"}),
+        (("--basis", "documented"), 1, {"usage.total-is-sum"}),
+        (("--basis", "protocol"), 0, {"body.choice-index"}),
+        (("--protocol", "chat"), 1, {"usage.total-is-sum", "body.choice-index"}),
+        (("--protocol", "messages"), 3, set()),
+        (("--model", "moonshotai/kimi-k3"), 3, set()),
+        (("--model", "kimi-k3", "--model", "kimi-k3.1-pro"), 1, {"usage.total-is-sum", "body.choice-index"}),
+    ],
+)
+def test_options_narrow_what_is_judged(write, arguments, code, rules):
+    document, result = as_json(write("a.har", entry("chat.plain", TOTAL, SHOULD)), *arguments)
+    found = {finding["rule"] for finding in document["findings"]}
+    assert result.exit_code == code
+    assert found & {"usage.total-is-sum", "body.choice-index"} == rules
+
+
+def test_a_model_that_is_left_out_still_takes_part_in_pairs(write):
+    pro, fast = entry("chat.plain"), entry("chat.error")
+    for each in (pro, fast):
+        text = each["request"]["postData"]["text"].replace('"max_completion_tokens":0', '"max_completion_tokens":1024')
+        each["request"]["postData"]["text"] = text
+    fast["request"]["postData"]["text"] = fast["request"]["postData"]["text"].replace("k3.1-pro", "k3.1-pro-highspeed")
+    arguments = ("--model", "kimi-k3.1-pro-highspeed", "--rule", "model.highspeed.same-decisions")
+    document, result = as_json(write("a.har", pro, fast), *arguments)
+    assert [finding["rule"] for finding in document["findings"]] == ["model.highspeed.same-decisions"]
+    assert result.exit_code == 1
+
+
+def test_an_unreadable_file_is_named_and_the_others_are_judged(write):
+    good = write("good.har", entry("chat.plain", TOTAL))
+    Path("cut.har").write_bytes(Path(good).read_bytes()[:300])
+    Path("empty.har").touch()
+    document, result = as_json("cut.har", good, "empty.har", "absent.har")
+    assert result.exit_code == 2
+    assert [finding["file"] for finding in document["findings"]] == ["good.har"]
+    assert [error["file"] for error in document["unreadable"]] == ["cut.har", "empty.har", "absent.har"]
+    assert "cannot read cut.har: a HAR file that is cut off: its JSON ends at byte 300" in result.stderr
+    assert "cannot read empty.har: empty" in result.stderr
+    assert "cannot read absent.har: no such file" in result.stderr
+
+
+def test_a_file_in_part_is_never_conforming(write):
+    result = check(write("a.har", entry("chat.plain")), "absent.har")
+    assert result.exit_code == 2
+    assert result.stdout.splitlines()[-1] == "not verified: partial run: 1 of the files could not be read"
+
+
+def test_traffic_without_a_call_of_the_api_is_not_verified(write):
+    result = check(write("a.har", entry("chat.plain", url="https://h/login")))
+    assert result.exit_code == 3
+    assert "a.har: 0 exchanges, 1 skipped (not a call of one of the three endpoints)" in result.stdout
+    assert "not verified: no exchange of the three endpoints" in result.stdout
+
+
+def test_a_file_that_is_given_twice_is_judged_once(write):
+    name = write("a.har", entry("chat.plain"))
+    document, result = as_json(name, f"./{name}", name)
+    assert result.exit_code == 0
+    assert len(document["files"]) == 1
+    assert result.stderr.count("given twice and judged once") == 2
+
+
+def test_a_directory_stands_for_its_recordings(write):
+    write("d/b.HAR", entry("chat.plain"))
+    write("d/notes.txt", entry("chat.plain", TOTAL))
+    Path("d/run.jsonl").write_text(f'{{"format":"{FORMAT}","version":1}}\n', "utf-8")
+    with Journal("d/journal.jsonl") as journal:
+        journal.append(base("messages.plain"))
+    document, result = as_json("d")
+    assert result.exit_code == 0
+    assert [file["format"] for file in document["files"]] == ["har", "journal"]
+
+
+def test_a_directory_without_recordings_is_an_error(write):
+    Path("d").mkdir()
+    result = check("d")
+    assert result.exit_code == 2
+    assert "cannot read d: a directory without .har or .jsonl files" in result.stderr
+
+
+def test_standard_input_is_read(write):
+    data = Path(write("a.har", entry("chat.plain", TOTAL))).read_bytes()
+    result = check("-", input=data)
+    assert result.exit_code == 1
+    assert "-: 1 exchange" in result.stdout
+
+
+HOSTILE = "\x1b[2J\u202e\u0007evil"
+
+
+def test_text_from_the_wire_cannot_steer_the_terminal(write):
+    name = write("a\x1b[1m.har", entry("chat.plain", ('"stop"', json.dumps(HOSTILE))))
+    result = check(name)
+    document, _ = as_json(name)
+    assert result.exit_code == 1
+    assert "\\u001b[2J\\u202e" in result.stdout
+    assert not set(HOSTILE[:1] + "\u202e\u0007") & set(result.output)
+    assert any(HOSTILE in str(finding["actual"]) for finding in document["findings"])
+
+
+@pytest.mark.parametrize(
+    "value", ["1e999", "1" * 5000, '"\\ud800"', "[" * 3000 + "]" * 3000, "{}", '"' + "x" * 10**6 + '"']
+)
+def test_hostile_values_are_judged_and_printed(write, value):
+    document, result = as_json(write("a.har", entry("chat.plain", ('"total_tokens":51', f'"total_tokens":{value}'))))
+    assert result.exit_code in (0, 1)
+    assert [verdict for verdict in document["verdicts"] if verdict["outcome"] == "error"] == []
+    assert len(result.stdout) < 1_000_000
+
+
+def test_many_alike_findings_are_told_in_few_lines(write):
+    name = write("a.har", *(entry("chat.plain", TOTAL, ("chatcmpl-", f"chatcmpl-{n}-")) for n in range(30)))
+    result = check(name, "--rule", "usage.total-is-sum")
+    assert result.stdout.count("exchange ") == 5
+    assert "and 25 more" in result.stdout
+
+
+def test_plain_output_has_no_colour_and_survives_an_old_terminal(write):
+    name = write("a.har", entry("chat.plain", ("assistant", "北京")))
+    command = [sys.executable, "-m", "conformance.cli", "check", name]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
+    done = subprocess.run(command, capture_output=True, env=environment, timeout=60, check=False)  # noqa: S603 (ours)
+    assert done.returncode == 1
+    assert b"\\u5317" in done.stdout
+    assert b"\x1b" not in done.stdout
+
+
+def test_verdicts_fold_over_files():
+    from conformance.cli.folding import fold
+    from conformance.values import Finding, Level, Protocol
+
+    def verdict(outcome: Outcome, level: Level, count: int, *findings: Finding) -> Verdict:
+        return Verdict(
+            rule="r",
+            protocol=Protocol.CHAT,
+            model="m",
+            outcome=outcome,
+            level=level,
+            exercised=count,
+            findings=findings,
+        )
+
+    finding = Finding(message="x", level=Level.SHOULD)
+    (folded,) = fold(
+        [
+            [verdict(Outcome.NOT_EXERCISED, Level.MUST, 0)],
+            [verdict(Outcome.FAIL, Level.SHOULD, 2, finding)],
+            [verdict(Outcome.PASS, Level.MUST, 3)],
+        ]
+    )
+    assert (folded.outcome, folded.level, folded.exercised, folded.findings) == (
+        Outcome.FAIL,
+        Level.SHOULD,
+        5,
+        (finding,),
+    )
