@@ -20,7 +20,7 @@ LAYERS = (  # from the bottom; parts of one layer do not import one another, but
     ("deadlines", "client", "evidence", "generators", "probes"),
     ("judge", "known", "gate"),
     ("reports",),
-    ("proxy", "suite", "plugin", "cli"),
+    ("proxy", "suite", "plugin", "selftest", "cli"),
 )
 BESIDE = {  # importer: parts of its own layer that it may import
     "redact": {"values"},
@@ -32,7 +32,8 @@ BESIDE = {  # importer: parts of its own layer that it may import
     "gate": {"known"},
     "suite": {"plugin"},
     "plugin": {"suite"},
-    "cli": {"plugin", "suite", "proxy"},
+    "selftest": {"suite"},
+    "cli": {"plugin", "suite", "proxy", "selftest"},
 }
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 
@@ -76,6 +77,7 @@ def test_imports_point_down(path: Path):
     if own == "__init__":
         assert list(imported(path)) == []
         return
+    assert own in RANK, f"{own} is in no layer"
     wrong = [
         f"line {line}: {own} imports {other}"
         for other, line in imported(path)
