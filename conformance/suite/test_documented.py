@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from conformance.plugin import Probe
+from conformance.plugin import Probe, exercises
 from conformance.probes import documented
 
 
+@exercises(
+    "http.no-repeated-server-error", "media.image-accepted", "model.chat-features-accepted", "request.valid-accepted"
+)
 def test_documented_examples(probe: Probe) -> None:
     probe(documented.examples)
 
 
+@exercises("request.forms-accepted", "request.forms-equal", "turn.string-equals-user-message")
 def test_documented_forms(probe: Probe) -> None:
     probe(documented.forms)

@@ -2,35 +2,62 @@
 
 from __future__ import annotations
 
-from conformance.plugin import Probe, cells
+from conformance.models import DEFAULT
+from conformance.plugin import Probe, cells, exercises, smoke
 from conformance.probes import refusals
 from conformance.values import Protocol
 
 
+@exercises(
+    "error.envelope",
+    "error.envelope.foreign",
+    "error.message-not-empty",
+    "error.not-mixed",
+    "error.type-fits-status",
+    "http.content-type.error",
+    "http.no-internals-leaked",
+    "http.no-server-error",
+    "request.invalid-rejected",
+)
 def test_broken_constraints(probe: Probe) -> None:
     probe(refusals.broken_constraints)
 
 
+@exercises("error.before-stream", "request.invalid-rejected")
+@smoke(DEFAULT)
 def test_invalid_and_streamed(probe: Probe) -> None:
     probe(refusals.streamed)
 
 
+@exercises("request.unknown-model-rejected")
 def test_unknown_model(probe: Probe) -> None:
     probe(refusals.unknown_model)
 
 
+@exercises("error.envelope", "error.envelope.foreign", "http.malformed-json-rejected")
 def test_malformed_body(probe: Probe) -> None:
     probe(refusals.malformed)
 
 
+@exercises(
+    "error.envelope",
+    "error.envelope.foreign",
+    "error.status-fits-type",
+    "error.type-fits-status",
+    "http.auth.*",
+    "http.content-type.error",
+)
+@smoke(DEFAULT)
 def test_credentials(probe: Probe) -> None:
     probe(refusals.credentials)
 
 
+@exercises("http.method-rejected")
 def test_wrong_method(probe: Probe) -> None:
     probe(refusals.methods)
 
 
+@exercises("request.role-system-in-messages-rejected")
 @cells(protocols=(Protocol.MESSAGES,))
 def test_system_role(probe: Probe) -> None:
     probe(refusals.system_role)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.plugin import Probe
+from conformance.plugin import Probe, exercises
 from conformance.probes import turns
 
 
+@exercises("turn.history-accepted")
 def test_history(probe: Probe) -> None:
     probe(turns.history)

@@ -1,0 +1,3 @@
+"""Loads the plugin, so that ``pytest --pyargs conformance.suite`` needs no other option."""
+
+pytest_plugins = ("conformance.plugin",)
