@@ -103,8 +103,9 @@ def _place(finding: Finding) -> str:
     words = f"exchange {safe(finding.exchange)}, {protocol} {finding.model}"
     if finding.pointer:
         words += f", {safe(finding.pointer)}"
-    values = [f"{name} {_value(value)}" for name, value in (("expected", finding.expected), ("actual", finding.actual))]
-    return words if finding.expected is None and finding.actual is None else f"{words}: {', '.join(values)}"
+    pairs = (("expected", finding.expected), ("actual", finding.actual))
+    values = [f"{name} {_value(value)}" for name, value in pairs if value is not None]
+    return f"{words}: {', '.join(values)}" if values else words
 
 
 def _value(value: object) -> str:
