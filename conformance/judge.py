@@ -5,7 +5,6 @@ One call judges one evidence set: the exchanges of a run, or of one file. Pairs 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -13,6 +12,7 @@ from typing import cast
 from msgspec.structs import replace
 
 from conformance.models import ALL
+from conformance.plain import plain, text
 from conformance.protocols import read
 from conformance.protocols.view import Answer
 from conformance.rules import RULES, Inconclusive, Rule
@@ -132,6 +132,10 @@ def _filled(entry: Rule, finding: Finding, answer: Answer, group: Group) -> Find
     level = finding.level if finding.level is not None and RANK[finding.level] < RANK[most] else most
     return replace(
         finding,
+        message=text(finding.message),
+        pointer=text(finding.pointer),
+        expected=plain(finding.expected),
+        actual=plain(finding.actual),
         rule=entry.id,
         level=level,
         basis=entry.basis_on(answer.protocol),
@@ -179,5 +183,5 @@ def _outcome(tally: _Tally) -> tuple[Outcome, str | None]:
 
 
 def _words(error: Exception, group: Group) -> str:
-    text = re.sub(r"\s+", " ", str(error))[:200]
-    return f"{type(error).__name__}: {text} (exchange {group[-1].exchange.id})"
+    words = text(" ".join(str(error).split()), 200)
+    return f"{type(error).__name__}: {words} (exchange {group[-1].exchange.id})"

@@ -13,7 +13,7 @@ import conformance
 PACKAGE = Path(conformance.__file__).parent
 
 LAYERS = (  # from the bottom; parts of one layer do not import one another, but for the pairs in BESIDE
-    ("values", "sse", "redact"),
+    ("values", "sse", "redact", "plain"),
     ("specs", "models"),
     ("protocols",),
     ("rules", "reference"),
@@ -32,7 +32,7 @@ BESIDE = {  # importer: parts of its own layer that it may import
     "gate": {"known"},
     "suite": {"plugin"},
     "plugin": {"suite"},
-    "selftest": {"suite"},
+    "selftest": {"plugin", "suite"},
     "cli": {"plugin", "suite", "proxy", "selftest"},
 }
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from conformance.client.sender import Client, Limits
 from conformance.client.targets import Target
@@ -20,6 +21,19 @@ MOST_BREAKS = 6  # broken connections in a row
 MOST_ERRORS = 24  # answers 429 and 5xx in a row
 
 
+class Sender(Protocol):
+    """What a player sends through; ``Client`` is one."""
+
+    base_url: str
+    requests: int
+
+    def send(self, draft: Exchange, *, retry: bool = True, retry_server_error: bool = False) -> tuple[Exchange, ...]:
+        """Send the draft's request; every attempt, the last one last."""
+
+    def close(self) -> None:
+        """Give back what it holds."""
+
+
 class Stopped(Exception):
     """The target is gone: nothing more is sent. The message says why."""
 
@@ -31,11 +45,12 @@ class Player:
     target: Target
     record: Callable[[Exchange], None]
     limits: Limits = field(default_factory=Limits)
+    connect: Callable[[str, str | None, Limits], Sender] = Client  # another one reaches a server without a network
     output_tokens: int = 0
     stopped: str | None = None
 
     def __post_init__(self) -> None:
-        self._clients: dict[str, Client] = {}
+        self._clients: dict[str, Sender] = {}
         self._silent = self._broken = self._errors = 0
 
     @property
@@ -76,10 +91,10 @@ class Player:
             except StopIteration:
                 return
 
-    def _client(self, place: Place) -> Client:
+    def _client(self, place: Place) -> Sender:
         url = self._base_url(place) or self.target.base_urls[0]
         if url not in self._clients:
-            self._clients[url] = Client(url, self.target.key, self.limits)
+            self._clients[url] = self.connect(url, self.target.key, self.limits)
         return self._clients[url]
 
     def _send(self, step: Step, cell: Cell, probe: str, name: str) -> Answer:
@@ -105,7 +120,7 @@ class Player:
             self._watch(exchange)
         return answer
 
-    def _request(self, client: Client, step: Step, path: str) -> Request:
+    def _request(self, client: Sender, step: Step, path: str) -> Request:
         key = self.target.key
         ways: dict[Credentials, tuple[str, str] | None] = {
             Credentials.KEY: ("Authorization", f"Bearer {key}"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from email.utils import formatdate
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
@@ -43,13 +44,16 @@ class CutError(ConnectionError):
 
 def app(settings: Settings | None = None, *, hooks: Hooks | None = None) -> Starlette:
     """A reference server; its cache and rate limit live as long as the application does."""
-    server = _Server(settings or Settings(), hooks or Hooks())
+    server = Server(settings or Settings(), hooks or Hooks())
     routes = [Route("/{path:path}", server.answer, methods=_METHODS)]
     return Starlette(routes=routes)
 
 
-class _Server:
-    """The state of one server, and the way of a request through its stages."""
+class Server:
+    """The state of one server, and the way of a request through its stages.
+
+    ``answer`` is for ASGI; ``respond`` is the same without a network.
+    """
 
     def __init__(self, settings: Settings, hooks: Hooks) -> None:
         self._settings = settings
@@ -58,17 +62,16 @@ class _Server:
         self._cache = Cache(settings.clock)
 
     async def answer(self, request: Request) -> Response:
+        """Read a request to its end, and answer it."""
         raw = await _received(request)
-        context = Context(
-            protocol=_protocol(request.url.path),
-            method=request.method,
-            path=request.url.path,
-            headers=request.headers,
-            raw=raw,
-            key=bearer(request.headers),
-        )
+        context = _context(request.method, request.url.path, request.headers, raw)
         head, wire = await run_in_threadpool(self._answered, context)
         return _response(head, wire, self._settings.chunk_delay if context.stream else 0.0)
+
+    def respond(self, method: str, path: str, headers: Iterable[tuple[str, str]], raw: bytes) -> tuple[Head, Wire]:
+        """Status, headers and body for a request; never raises."""
+        given = Headers(raw=[(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers])
+        return self._answered(_context(method, path, given, raw[: MAX_BYTES + 1]))
 
     def _answered(self, context: Context) -> tuple[Head, Wire]:
         """Status, headers and body for a request; never raises."""
@@ -128,6 +131,10 @@ class _Server:
         date = ("date", formatdate(self._settings.clock(), usegmt=True))
         name = "request-id" if context.protocol is Protocol.MESSAGES else "x-request-id"
         return Head(status=status, headers=(date, *headers, (name, context.id)))
+
+
+def _context(method: str, path: str, headers: Headers, raw: bytes) -> Context:
+    return Context(protocol=_protocol(path), method=method, path=path, headers=headers, raw=raw, key=bearer(headers))
 
 
 def _protocol(path: str) -> Protocol:
