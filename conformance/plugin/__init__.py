@@ -1,70 +1,36 @@
-"""The pytest plugin: options, the ``probe`` fixture, and one judgement at the end of the session.
+"""The pytest plugin's front: its options, and the rest only where the suite is what runs.
 
-The process that pytest was started in holds the target (and serves the embedded one), looks at it before anything is
-sent, judges at the end and decides the exit code. Tests only make evidence; with xdist each worker keeps a journal of
-its own, and the first process joins them in the suite's order.
+Installed as a pytest plugin it is loaded by every pytest run in the environment, so it imports nothing heavy. The suite
+is what runs when it is named (``pytest --pyargs conformance.suite``) or when ``-p conformance.plugin`` asks for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
-import msgspec
 import pytest
 
-from conformance.client import Stopped
-from conformance.plugin import hooks
-from conformance.plugin.marks import MARKS, cells, exercises, smoke
-from conformance.plugin.result import Result
-from conformance.plugin.session import WORKER_INPUT, Session, probe_of
-from conformance.plugin.settings import Settings, add_options, from_options
-from conformance.probes.cell import Cell
-from conformance.probes.script import Script
+from conformance.plugin.options import add_options
 
-__all__ = ["Probe", "Result", "Session", "Settings", "cells", "exercises", "smoke"]
-
-Probe = Callable[[Callable[[Cell], Script]], None]
-SESSION = "kimi-conformance-session"
+NAME = "conformance.plugin"
+SUITE = "conformance.suite"
+_FOLDER = Path(__file__).resolve().parents[1] / "suite"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options."""
+    """Add the options, which cost nothing."""
     add_options(parser)
 
 
-def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Add the hook that hands the result on."""
-    pluginmanager.add_hookspecs(hooks)
-
-
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Check the options before anything is collected."""
-    for mark, words in MARKS.items():
-        config.addinivalue_line("markers", f"{mark}: {words}")
-    given: dict[str, Any] | None = getattr(config, "workerinput", None)
-    if given is None:
-        session = Session(from_options(config), None, 1)
-    else:
-        settings = msgspec.json.decode(given[WORKER_INPUT], type=Settings)
-        session = Session(settings, given["workerid"], given["workercount"])
-    config.pluginmanager.register(session, SESSION)
+    """Bring in the plugin proper, which checks the options before anything is collected."""
+    if NAME in config.option.plugins or any(map(_is_suite, config.args)):
+        from conformance.plugin import active  # noqa: PLC0415 (other pytest runs must not pay for it)
+
+        config.pluginmanager.register(active, "conformance.plugin.active")
 
 
-@pytest.fixture
-def probe(request: pytest.FixtureRequest, cell: Cell) -> Probe:
-    """Plays the script of a probe against the target, for the cell of the test."""
-    session = request.config.pluginmanager.get_plugin(SESSION)
-    name = probe_of(request.node)
-
-    def play(script: Callable[[Cell], Script]) -> None:
-        if session is None:
-            pytest.fail("the plugin conformance.plugin is not configured")
-        try:
-            sent = session.player.play(name, cell, script(cell))
-        except Stopped as reason:
-            pytest.skip(str(reason))
-        if not sent:
-            pytest.skip("nothing to send here")
-
-    return play
+def _is_suite(argument: str) -> bool:
+    place = argument.partition("::")[0]
+    return place == SUITE or place.startswith(f"{SUITE}.") or _FOLDER in (path := Path(place).resolve(), *path.parents)

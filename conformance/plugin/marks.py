@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from conformance.models import ALL
+from conformance.probes.cell import Cell
+from conformance.probes.script import Script
 from conformance.rules import RULES
 from conformance.rules.patterns import select
 from conformance.values import Protocol
+
+Probe = Callable[[Callable[[Cell], Script]], None]
+"""What the fixture ``probe`` gives a test: it plays the script of a probe for the test's cell."""
 
 MARKS = {
     "exercises(*patterns)": "the rules that the probe is for: with --kimi-rule, only probes of those rules run",
@@ -33,10 +38,9 @@ def smoke(*models: str) -> pytest.MarkDecorator:
     return pytest.mark.smoke(*models)
 
 
-def cells_of(function: pytest.Function | pytest.Metafunc) -> tuple[tuple[Protocol, str], ...]:
+def cells_of(function: pytest.Function) -> tuple[tuple[Protocol, str], ...]:
     """The surfaces and models of a probe, in order."""
-    holder = function.definition if isinstance(function, pytest.Metafunc) else function
-    mark = holder.get_closest_marker("cells")
+    mark = function.get_closest_marker("cells")
     protocols = mark.kwargs["protocols"] if mark else tuple(Protocol)
     models = mark.kwargs["models"] if mark else ALL
     return tuple((protocol, model) for protocol in protocols for model in models)

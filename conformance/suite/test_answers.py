@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.models import K31
-from conformance.plugin import Probe, cells, exercises, smoke
+from conformance.plugin.marks import Probe, cells, exercises, smoke
 from conformance.probes import answers
 from conformance.suite.families import ANSWER, STREAM
 from conformance.values import Protocol

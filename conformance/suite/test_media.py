@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.plugin import Probe, cells, exercises
+from conformance.plugin.marks import Probe, cells, exercises
 from conformance.probes import media
 from conformance.values import Protocol
 

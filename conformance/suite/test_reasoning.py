@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.models import K3, K31
-from conformance.plugin import Probe, cells, exercises
+from conformance.plugin.marks import Probe, cells, exercises
 from conformance.probes import reasoning
 from conformance.values import Protocol
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.models import DEFAULT
-from conformance.plugin import Probe, cells, exercises, smoke
+from conformance.plugin.marks import Probe, cells, exercises, smoke
 from conformance.probes import refusals
 from conformance.values import Protocol
 

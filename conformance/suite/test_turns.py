@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.plugin import Probe, exercises
+from conformance.plugin.marks import Probe, exercises
 from conformance.probes import turns
 
 

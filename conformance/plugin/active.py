@@ -1,0 +1,61 @@
+"""The pytest plugin proper: the ``probe`` fixture, and one judgement at the end of the session.
+
+The process that pytest was started in holds the target (and serves the embedded one), looks at it before anything is
+sent, judges at the end and decides the exit code. Tests only make evidence; with xdist each worker keeps a journal of
+its own, and the first process joins them in the suite's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from conformance.client import Stopped
+from conformance.plugin import hooks
+from conformance.plugin.marks import MARKS, Probe
+from conformance.plugin.session import WORKER_INPUT, Session, probe_of
+from conformance.plugin.settings import Settings, from_options
+from conformance.probes.cell import Cell
+from conformance.probes.script import Script
+
+SESSION = "kimi-conformance-session"
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Add the hook that hands the result on."""
+    pluginmanager.add_hookspecs(hooks)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Check the options before anything is collected."""
+    for mark, words in MARKS.items():
+        config.addinivalue_line("markers", f"{mark}: {words}")
+    given: dict[str, Any] | None = getattr(config, "workerinput", None)
+    if given is None:
+        session = Session(from_options(config), None, 1)
+    else:
+        settings = msgspec.json.decode(given[WORKER_INPUT], type=Settings)
+        session = Session(settings, given["workerid"], given["workercount"])
+    config.pluginmanager.register(session, SESSION)
+
+
+@pytest.fixture
+def probe(request: pytest.FixtureRequest, cell: Cell) -> Probe:
+    """Plays the script of a probe against the target, for the cell of the test."""
+    session = request.config.pluginmanager.get_plugin(SESSION)
+    name = probe_of(request.node)
+
+    def play(script: Callable[[Cell], Script]) -> None:
+        if session is None:
+            pytest.fail("the plugin conformance.plugin is not configured")
+        try:
+            sent = session.player.play(name, cell, script(cell))
+        except Stopped as reason:
+            pytest.skip(str(reason))
+        if not sent:
+            pytest.skip("nothing to send here")
+
+    return play
