@@ -16,12 +16,19 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from msgspec.structs import replace
+
 from conformance import models, protocols
 from conformance.evidence.recording import Recording, Unreadable
+from conformance.redact import PLACEHOLDER
 from conformance.values import Chunk, Exchange, Failure, Intent, Request, Response
 
 INVALID_KEY_COMMENT = "invalid key"
 """An entry, or its request, with this comment was sent with a key that cannot be valid."""
+
+CHROMIUM = "WebInspector"
+"""The creator that Chromium's browsers write. Their export takes Authorization away from every entry, unless sensitive
+data is asked for: a file of theirs without any says nothing about keys that were not sent."""
 
 LARGEST_BODY = 256 * 1024**2  # bytes that a compressed body may unfold to
 
@@ -48,12 +55,13 @@ def parse(document: dict[str, Any], path: str) -> Recording:
         raise Unreadable(path, "empty: the HAR file has no entry")
     exchanges: list[Exchange] = []
     skipped: Counter[str] = Counter()
+    stripped = _dict(log, "creator").get("name") == CHROMIUM and not any(map(_authorized, entries))
     for number, entry in enumerate(entries, 1):
         result = _exchange(entry, str(number), path)
         if isinstance(result, str):
             skipped[result] += 1
         else:
-            exchanges.append(result)
+            exchanges.append(_with_key(result) if stripped else result)
     return Recording(path=path, format="har", exchanges=tuple(exchanges), skipped=dict(skipped))
 
 
@@ -81,6 +89,15 @@ def _exchange(entry: object, name: str, path: str) -> Exchange | str:
         started=_started(_get(entry, "startedDateTime")),
         file=path,
     )
+
+
+def _authorized(entry: object) -> bool:
+    return any(name.lower() == "authorization" for name, _ in _headers(_dict(entry, "request").get("headers")))
+
+
+def _with_key(exchange: Exchange) -> Exchange:
+    headers = (*exchange.request.headers, ("Authorization", f"Bearer {PLACEHOLDER}"))
+    return replace(exchange, request=replace(exchange.request, headers=headers))
 
 
 def _received(entry: object) -> tuple[Response | None, Failure | None]:

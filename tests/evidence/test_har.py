@@ -216,6 +216,18 @@ def test_values_of_wrong_types_are_taken_as_absent(changes):
     assert only(**changes).protocol is Protocol.MESSAGES
 
 
+@pytest.mark.parametrize(
+    ("creator", "authorized", "added"),
+    [("WebInspector", False, True), ("WebInspector", True, False), ("recorder", False, False), (None, False, False)],
+)
+def test_an_export_of_chromium_that_lost_its_keys_counts_as_redacted(creator, authorized, added):
+    bare = entry(request__headers=[])
+    entries = [bare, entry() if authorized else bare]
+    data = json.dumps({"log": {"creator": {"name": creator}, "entries": entries}}).encode()
+    first = parse(data, "a.har").exchanges[0]
+    assert (("Authorization", "Bearer REDACTED") in first.request.headers) is added
+
+
 WHOLE = har(entry())
 
 
