@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 
@@ -35,6 +36,15 @@ def test_help_imports_nothing_heavy():
 
 def test_rules_imports_no_server_no_suite_and_no_validator():
     assert modules_after("rules", "finish.*") & {"pytest", "starlette", "uvicorn", "httpx", "jsonschema_rs"} == set()
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("rules",), ("rules", "--format", "json")])
+def test_a_fresh_process_answers_within_a_second(arguments):
+    command = [sys.executable, "-m", "conformance.cli", *arguments]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdout=subprocess.DEVNULL, timeout=60, check=True)  # noqa: S603 (our own code)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 1, "seconds of processor time"
 
 
 def test_help_lists_every_command_of_the_table():

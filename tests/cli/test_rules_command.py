@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 import yaml
 from click.testing import CliRunner
 
 from conformance import specs
-from conformance.cli import explain as _explain  # noqa: F401 (imported before time is measured)
 from conformance.cli import main
 from conformance.cli.examples import difference, rendered
 from conformance.evidence.pairs import pairs
@@ -60,12 +58,6 @@ def test_rules_are_narrowed(arguments, holds):
     every = json.loads(run("rules", "--format", "json"))
     assert listed == [rule for rule in every if holds(rule)]
     assert 0 < len(listed) < len(every)
-
-
-def test_rules_answer_within_a_second():
-    began = time.perf_counter()
-    run("rules")
-    assert time.perf_counter() - began < 1
 
 
 @pytest.mark.parametrize("name", sorted(RULES))
