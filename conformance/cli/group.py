@@ -29,6 +29,8 @@ COMMANDS = {  # in the order of the help; the module of each is conformance.cli.
     "explain": "Say what one rule demands, where a document says it, and what passes and fails.",
     "spec": "Show the effective OpenAPI documents and their sources.",
     "serve": "Serve the reference implementation on this machine.",
+    "faults": "List the faults that the reference server can be given.",
+    "selftest": "Run every fault against the rules that must catch it: the kill matrix.",
 }
 
 
