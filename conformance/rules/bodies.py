@@ -39,10 +39,14 @@ def is_whole_object(answer: Answer) -> bool:
         MESSAGES: cite("messages-k31", "#/components/schemas/MessageResponse"),
         RESPONSES: cite("responses", '"object": "response"'),
     },
-    when=is_answer,
+    when=lambda answer: is_answer(answer) or _is_no_object(answer),
+    applies="a whole 200 answer",
 )
 def fits_the_schema(answer: Answer) -> Findings:
     """The body, or what the stream adds up to, is valid under the documented response schema."""
+    if _is_no_object(answer):
+        yield Finding(message="the body is no object", expected="an object", actual=parts.shown(answer.value))
+        return
     for breach in specs.body_breaches(answer.protocol, answer.model, answer.body):
         if breach.open or _ENDS.fullmatch(breach.path) or _uncounted(answer, breach):
             continue
@@ -59,6 +63,11 @@ def fits_the_schema(answer: Answer) -> Findings:
         )
 
 
+def _is_no_object(answer: Answer) -> bool:
+    """Whether a 200 answer is a JSON value that is no object."""
+    return answer.status == 200 and answer.value is not MISSING and not isinstance(answer.value, dict)
+
+
 def _uncounted(answer: Answer, breach: specs.Breach) -> bool:
     """Whether it is the null usage of an answer that failed."""
     return answer.finish == "failed" and breach.path == "/usage" and breach.value is None
@@ -73,13 +82,16 @@ def _uncounted(answer: Answer, breach: specs.Breach) -> bool:
         MESSAGES: cite("messages-all", '"type": "message", "role": "assistant"'),
         RESPONSES: cite("responses", '"object": "response"'),
     },
-    when=is_whole_object,
+    when=is_answer,
 )
 def example_fields_are_there(answer: Answer) -> Findings:
     """Every field that the documented example answer shows is there."""
+    # A stream may leave usage out, but for the final response of a Responses stream; a failure counts nothing.
+    uncounted = (answer.streamed and answer.protocol is not RESPONSES) or answer.finish == "failed"
     for breach in specs.body_breaches(answer.protocol, answer.model, answer.body, required=True):
-        failed = breach.value == "usage" and answer.finish == "failed"  # nothing was counted
-        if breach.keyword == "required" and breach.rule == "body.required-fields" and not failed:
+        if breach.keyword != "required" or breach.rule != "body.required-fields":
+            continue
+        if not (breach.value == "usage" and uncounted):
             yield Finding(
                 message=f"the answer has no {breach.value}, which the documented example shows",
                 pointer=breach.path,
@@ -145,8 +157,7 @@ def _chat_objects(answer: Answer) -> Findings:
         RESPONSES: cite("responses", "Creation time as a Unix timestamp in seconds"),
     },
     must_on=(RESPONSES,),
-    when=lambda answer: answer.ok and answer.created is not MISSING,
-    applies="a 200 answer with its creation time",
+    when=is_answer,
 )
 def created_in_seconds(answer: Answer) -> Findings:
     """The creation time is a Unix time in seconds, and the present."""

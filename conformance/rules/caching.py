@@ -12,7 +12,7 @@ from typing import Any
 
 from conformance.models import K31
 from conformance.protocols.view import Answer
-from conformance.rules import groups, parts
+from conformance.rules import groups, parts, sameness
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, Group, Inconclusive, cite, rule
 from conformance.rules.usage_pairs import counts_input, input_tokens
 from conformance.values import Basis, Finding, Intent, Level, Over, Protocol
@@ -94,7 +94,7 @@ def _misplaced(answer: Answer, message: str) -> Findings:
             message=message,
             pointer=f"/usage/cache_creation/{name}" if usage.pointer.startswith("/") else usage.pointer,
             expected=0,
-            actual=wrong,
+            actual=parts.shown(wrong),
         )
 
 
@@ -164,7 +164,7 @@ def long_prompts_are_cached(group: Group) -> Findings:
     """A long prompt is written to the cache, and read from it when it is sent again."""
     series: dict[str, list[Answer]] = {}
     for answer in group:
-        series.setdefault(groups.canonical(answer, "stream"), []).append(answer)
+        series.setdefault(sameness.canonical(answer, "stream"), []).append(answer)
     for tries in series.values():
         read = next((place for place, answer in enumerate(tries) if _reads(answer)), None)
         if read is not None and not any(_writes(answer) for answer in tries[:read]):
@@ -172,7 +172,7 @@ def long_prompts_are_cached(group: Group) -> Findings:
                 message="a prompt was read from the cache, and no answer before reported that it was written",
                 pointer=_pointer(tries[0]),
                 expected="cache writes above 0",
-                actual=_writes(tries[0]),
+                actual=parts.shown(_writes(tries[0])),
                 exchange=tries[0].exchange.id,
             )
     again = [answer for tries in series.values() for answer in tries[1:]]
@@ -232,8 +232,8 @@ def cold_prompts_are_not_read(answer: Answer) -> Findings:
         yield Finding(
             message="a prompt that was never sent before was read from the cache",
             pointer=_pointer(answer),
-            expected=f"below {prompt * _COLD // 100}",
-            actual=reads,
+            expected=f"below {_COLD} % of {parts.shown(prompt)}",
+            actual=parts.shown(reads),
         )
 
 

@@ -65,13 +65,13 @@ def limit_is_kept(answer: Answer) -> Findings:
         yield Finding(
             message="more output tokens than the limit allows",
             pointer=answer.usage.pointer if answer.usage else "/usage",
-            expected=f"at most {limit}",
-            actual=tokens,
+            expected=f"at most {parts.shown(limit)}",
+            actual=parts.shown(tokens),
         )
     elif tokens is None and _fewest(answer) > limit:
         yield Finding(
             message="more text than the limit allows tokens, and no usage",
-            expected=f"at most {limit} tokens",
+            expected=f"at most {parts.shown(limit)} tokens",
             actual=f"{len(answer.text.split())} words of text",
         )
 
@@ -106,7 +106,7 @@ def default_limit_is_kept(answer: Answer) -> Findings:
             message="more output tokens than the default limit allows",
             pointer=answer.usage.pointer if answer.usage else "/usage",
             expected=f"at most {DEFAULT_LIMIT}",
-            actual=tokens,
+            actual=parts.shown(tokens),
         )
 
 
@@ -125,8 +125,8 @@ def cut_off_at_limit(answer: Answer) -> Findings:
         yield Finding(
             message="the answer says that it was cut off, well before its limit",
             pointer=f"/{REASON[answer.protocol]}" if answer.protocol is not CHAT else "/choices/0/finish_reason",
-            expected=f"about {limit} output tokens",
-            actual=tokens,
+            expected=f"about {parts.shown(limit)} output tokens",
+            actual=parts.shown(tokens),
         )
 
 
@@ -199,7 +199,7 @@ def cut_off_is_reported(group: Group) -> Findings:
         raise Inconclusive("the model ended by itself before the limit")
     if intended or _limit_met(answer, tuple(others)):
         yield Finding(
-            message=f"the limit of {limit} tokens cut the answer off, and {REASON[answer.protocol]} does not say so",
+            message=f"the limit cut the answer off, and {REASON[answer.protocol]} does not say so",
             pointer=f"/{REASON[answer.protocol]}" if answer.protocol is not CHAT else "/choices/0/finish_reason",
             expected=_CUT_OFF[answer.protocol],
             actual=parts.shown(answer.finish),

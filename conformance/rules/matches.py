@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from conformance.models import K31
 from conformance.protocols.view import Answer
-from conformance.rules import groups, parts
+from conformance.rules import groups, parts, sameness
 from conformance.rules.registry import MESSAGES, Findings, Group, Inconclusive, cite, rule
 from conformance.values import Basis, Finding, Intent, Level, Over
 
@@ -124,7 +124,7 @@ def near_misses(answers: Sequence[Answer]) -> Iterator[Group]:
     for *controls, answer in groups.stop_controls(answers):
         whole = tuple(c for c in controls if c.normal and near_miss(c.text, answer.asked.stop_sequences))
         if answer.ok and answer.complete and whole and len(whole) == sum(c.normal for c in controls):
-            key = f"{answer.asked.host} {answer.model} {groups.canonical(answer, 'stream')}"
+            key = f"{answer.asked.host} {answer.model} {sameness.canonical(answer, 'stream')}"
             found.setdefault(key, (whole, []))[1].append(answer)
     yield from ((*controls, *tries) for controls, tries in found.values())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from conformance.protocols.view import MISSING, Answer
 from conformance.rules import parts
 from conformance.rules.bodies import is_answer
@@ -10,6 +12,7 @@ from conformance.values import Basis, Finding, Level
 
 _SLACK = 64  # tokens that stand for no visible byte: block borders, call markers
 _CHARACTERS = 20  # characters that one token holds at the very most
+_RUN = re.compile(r"(.)\1{4,}", re.DOTALL)  # but for runs of one character, such as a line of dashes
 
 _OUTPUT = {
     CHAT: cite("chat-all", "#/components/schemas/ChatUsage/properties/completion_tokens"),
@@ -62,20 +65,20 @@ def output_fits_the_text(answer: Answer) -> Findings:
     if not reported:
         visible += answer.reasoning
     most = len(visible.encode("utf-8", "replace")) + _SLACK
-    least = len(visible) / _CHARACTERS
+    least = len(_RUN.sub(r"\1\1\1\1", visible)) / _CHARACTERS
     if tokens > most and (reported or not _may_hide_reasoning(answer)):
         yield Finding(
             message="more output tokens than the visible text has bytes",
             pointer=usage.pointer,
             expected=f"at most {most}, reasoning left out",
-            actual=tokens,
+            actual=parts.shown(tokens),
         )
     elif tokens < least:
         yield Finding(
             message="fewer output tokens than the visible text can have",
             pointer=usage.pointer,
             expected=f"at least {least:.0f}, reasoning left out",
-            actual=tokens,
+            actual=parts.shown(tokens),
         )
 
 
@@ -109,5 +112,5 @@ def searches_are_counted(answer: Answer) -> Findings:
             message="web_search_requests is not the number of web searches in the answer",
             pointer=answer.usage.pointer if answer.usage is not None else "/usage",
             expected=searches if not failed else f"{searches - failed} to {searches}",
-            actual=counted,
+            actual=parts.shown(counted),
         )

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any
 
-from conformance.protocols.view import MISSING, Answer
+from conformance.protocols.view import Answer
 from conformance.rules.registry import CHAT, MESSAGES
 from conformance.values import Protocol
 
@@ -21,17 +22,22 @@ Part = tuple[str, dict[str, Any]]  # a JSON pointer, and the object that stands 
 
 def shown(value: object) -> Any:
     """A value from the wire as a finding may quote it: bounded, and JSON."""
-    if value is MISSING:
-        return "absent"
-    if isinstance(value, str):
-        return value[:SHOWN]
-    if value is None or isinstance(value, (bool, float)) or (isinstance(value, int) and value.bit_length() <= 64):
-        return value
-    if isinstance(value, dict):
-        return f"an object of {len(value)}"
-    if isinstance(value, list):
-        return f"an array of {len(value)}"
-    return repr(value)[:SHOWN]
+    match value:
+        case str():
+            found: Any = value[:SHOWN]
+        case None | bool():
+            found = value
+        case int():
+            found = value if value.bit_length() < 64 else f"an integer of {value.bit_length()} bits"
+        case float():
+            found = value if isfinite(value) else str(value)
+        case dict():
+            found = f"an object of {len(value)}"
+        case list():
+            found = f"an array of {len(value)}"
+        case _:
+            found = "absent"
+    return found
 
 
 def objects(value: object, pointer: str) -> Iterator[Part]:

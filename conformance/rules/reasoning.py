@@ -8,7 +8,7 @@ from statistics import fmean
 
 from conformance.models import K31
 from conformance.protocols.view import MISSING, Answer
-from conformance.rules import groups, parts
+from conformance.rules import parts, sameness
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, Group, cite, rule
 from conformance.rules.texts import finishes_with_text
 from conformance.values import Basis, Finding, Level, Over, Protocol
@@ -297,7 +297,7 @@ def reasoning_shows(answer: Answer) -> Findings:
             message="nothing in the answer shows that the model reasoned",
             pointer="/content" if answer.protocol is MESSAGES else "/output",
             expected=f"{thinking}, or reasoning tokens above 0",
-            actual=tokens,
+            actual=parts.shown(tokens),
         )
 
 
@@ -308,11 +308,16 @@ def effort_tries(answers: Sequence[Answer]) -> Iterator[Group]:
         asked, usage = answer.asked, answer.usage
         counted = answer.normal and usage is not None and usage.reasoning is not None
         if counted and asked.method == "POST" and asked.malformed is None and asked.effort in ("low", "max"):
-            key = (answer.protocol, asked.host, answer.model, groups.canonical(answer, "stream", effort=False))
+            key = (answer.protocol, asked.host, answer.model, sameness.canonical(answer, "stream", effort=False))
             found.setdefault(key, []).append(answer)
     for group in found.values():
         if {answer.asked.effort for answer in group} == {"low", "max"}:
             yield tuple(group)
+
+
+def _counted(answer: Answer) -> int:
+    """The reasoning tokens that an answer reports, at most what a float holds exactly."""
+    return min((answer.usage.reasoning if answer.usage is not None else None) or 0, 2**53)
 
 
 @rule(
@@ -333,10 +338,7 @@ def effort_tries(answers: Sequence[Answer]) -> Iterator[Group]:
 )
 def effort_side_by_side(group: Group) -> Findings:
     """The mean reasoning tokens at effort low and at effort max, side by side."""
-    means = {
-        effort: fmean(a.usage.reasoning or 0 for a in group if a.asked.effort == effort and a.usage is not None)
-        for effort in ("low", "max")
-    }
+    means = {effort: fmean(_counted(a) for a in group if a.asked.effort == effort) for effort in ("low", "max")}
     more = "more at max" if means["max"] > means["low"] else "no more at max"
     yield Finding(
         message=f"mean reasoning tokens at low {means['low']:.0f}, at max {means['max']:.0f}: {more}",

@@ -49,7 +49,7 @@ def total_is_sum(answer: Answer) -> Findings:
             yield Finding(
                 message="total_tokens is not input plus output tokens",
                 pointer=_at(pointer, "total_tokens"),
-                expected=given + generated,
+                expected=parts.shown(given + generated),
                 actual=parts.shown(usage["total_tokens"]) if "total_tokens" in usage else "absent",
             )
             return
@@ -91,8 +91,8 @@ def reasoning_is_output(answer: Answer) -> Findings:
             yield Finding(
                 message="more reasoning tokens than output tokens",
                 pointer=_at(pointer, *_REASONING[answer.protocol]),
-                expected=f"at most {generated}",
-                actual=reasoning,
+                expected=f"at most {parts.shown(generated)}",
+                actual=parts.shown(reasoning),
             )
             return
 
@@ -124,8 +124,8 @@ def cached_is_input(answer: Answer) -> Findings:
             yield Finding(
                 message="more cached tokens than input tokens",
                 pointer=_at(pointer, *_CACHED[answer.protocol]),
-                expected=f"at most {given}",
-                actual=cached,
+                expected=f"at most {parts.shown(given)}",
+                actual=parts.shown(cached),
             )
             return
 
@@ -150,7 +150,7 @@ def writes_are_not_split(answer: Answer) -> Findings:
                 message="kimi-k3 reports cache writes of its own",
                 pointer=_at(pointer, *_WRITTEN),
                 expected="absent or 0",
-                actual=written,
+                actual=parts.shown(written),
             )
             return
 
@@ -182,8 +182,8 @@ def creation_is_sum(answer: Answer) -> Findings:
             yield Finding(
                 message="the two cache write categories do not add up to cache_creation_input_tokens",
                 pointer=_at(pointer, "cache_creation"),
-                expected=whole,
-                actual=summed,
+                expected=parts.shown(whole),
+                actual=parts.shown(summed),
                 level=None if broken else Level.SHOULD,
             )
             return
@@ -222,5 +222,5 @@ def context_is_kept(answer: Answer) -> Findings:
             message="more tokens than the context window holds",
             pointer=usage.pointer,
             expected=f"at most {CONTEXT_WINDOW}",
-            actual=total,
+            actual=parts.shown(total),
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.protocols.view import MISSING, Answer
 from conformance.rules import parts
-from conformance.rules.bodies import is_whole_object
+from conformance.rules.bodies import is_answer, is_whole_object
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, cite, rule
 from conformance.values import Basis, Finding, Level, Over, Protocol
 
@@ -50,8 +50,11 @@ def has_usage(answer: Answer) -> bool:
     Level.MUST,
     Basis.PROTOCOL,
     source=USAGE,
-    when=lambda answer: is_whole_object(answer) and answer.finish != "failed",
-    applies="a 200 answer in JSON, or the final response of a Responses stream",
+    when=lambda answer: (
+        (is_whole_object(answer) or (answer.protocol is CHAT and is_answer(answer) and has_usage(answer)))
+        and answer.finish != "failed"
+    ),
+    applies="a 200 answer in JSON, the final response of a Responses stream, or a chat stream that reports usage",
 )
 def usage_is_reported(answer: Answer) -> Findings:
     """A usage object with the counts of input and output tokens is there."""

@@ -61,8 +61,8 @@ def prompt_is_stable(group: Group) -> Findings:
             yield Finding(
                 message=f"the same request had other input tokens before (exchange {first.exchange.id})",
                 pointer=answer.usage.pointer if answer.usage else "/usage",
-                expected=input_tokens(first),
-                actual=input_tokens(answer),
+                expected=parts.shown(input_tokens(first)),
+                actual=parts.shown(input_tokens(answer)),
                 exchange=answer.exchange.id,
             )
 
@@ -89,8 +89,8 @@ def categories_are_exclusive(group: Group) -> Findings:
                 message="input, cache writes and cache reads add up to something else than for the same request before"
                 f" (exchange {first.exchange.id})",
                 pointer=answer.usage.pointer if answer.usage else "/usage",
-                expected=input_tokens(first),
-                actual=input_tokens(answer),
+                expected=parts.shown(input_tokens(first)),
+                actual=parts.shown(input_tokens(answer)),
                 exchange=answer.exchange.id,
             )
 
@@ -118,8 +118,8 @@ def longer_prompt_counts_more(group: Group) -> Findings:
             message=f"a prompt with many words more has no more input tokens than without (exchange"
             f" {short.exchange.id})",
             pointer=long.usage.pointer if long.usage else "/usage",
-            expected=f"above {input_tokens(short)}",
-            actual=input_tokens(long),
+            expected=f"above {parts.shown(input_tokens(short))}",
+            actual=parts.shown(input_tokens(long)),
         )
 
 
@@ -147,8 +147,8 @@ def modes_count_alike(group: Group) -> Findings:
         yield Finding(
             message=f"the stream reports other input tokens than the JSON answer (exchange {plain.exchange.id})",
             pointer=streamed.usage.pointer if streamed.usage else "/usage",
-            expected=input_tokens(plain),
-            actual=input_tokens(streamed),
+            expected=parts.shown(input_tokens(plain)),
+            actual=parts.shown(input_tokens(streamed)),
             exchange=streamed.exchange.id,
         )
 
@@ -164,7 +164,7 @@ def modes_count_alike(group: Group) -> Findings:
 )
 def surfaces_side_by_side(group: Group) -> Findings:
     """The input tokens of one user message on each surface, side by side."""
-    totals = {answer.protocol.value: input_tokens(answer) for answer in group}
+    totals = {answer.protocol.value: parts.shown(input_tokens(answer)) for answer in group}
     yield Finding(
         message="input tokens of the same message: "
         + ", ".join(f"{surface} {tokens}" for surface, tokens in totals.items()),
