@@ -26,8 +26,9 @@ _LINES = re.compile(r"\b(?:one (?:number )?(?:per|a|on each) line|on its own lin
 _COMMAS = re.compile(r"\b(?:separated by commas|comma[- ]separated)\b", re.IGNORECASE)
 _WORDS = re.compile(r"\bwrite (?:[a-z]+ ){0,4}?(\d{1,7})[ -]words?\b", re.IGNORECASE)
 _REPLY = re.compile(
-    r"\breply (?:only )?with (?:only |just )?(?:the (?:single )?word )?(?:\"([^\"\n]+)\"|'([^'\n]+)'|([^\n]{1,200}?))"
-    r"(?:[ ,]*(?:and|with) nothing else)?(?=[.!。]?(?:\s|$))[.!。]?(?=\s*$|\s+[A-Z]|\n)",
+    r"\breply (?:only )?with (?:only |just )?(?:the (?:single )?word )?(?!(?:the|an?|your|one|some|its|their) )"
+    r"(?:\"([^\"\n]+)\"|'([^'\n]+)'|([^\n]{1,200}?))(?:[ ,]*(?:and|with) nothing else)?"
+    r"(?=[.!。]?(?:\s|$))[.!。]?(?=\s*$|\s+[A-Z]|\n)",
     re.IGNORECASE,
 )
 # fmt: off

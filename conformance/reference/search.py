@@ -16,7 +16,8 @@ _QUERY = re.compile(
     r"\b(?:to (?:find|look up|get|check|see)|for)\s+([^\n?!]{1,200}?)[.?!]*(?:\n|$)",
     re.IGNORECASE,
 )
-_TWICE = re.compile(r"\btwice\b|\btwo (?:web )?searches\b", re.IGNORECASE)
+_TIMES = re.compile(r"\b(?:(twice)|(two|three|[23]) (?:times|(?:web )?searches))\b", re.IGNORECASE)
+_NUMBERS = {"twice": 2, "two": 2, "2": 2, "three": 3, "3": 3}
 _PAGES = (
     ("Kimi - the official homepage", "https://www.kimi.com/"),
     ("Moonshot AI", "https://www.moonshot.ai/"),
@@ -29,10 +30,12 @@ def asked(turn: Turn) -> bool:
 
 
 def queries(turn: Turn, most: int) -> tuple[str, ...]:
-    """The queries for a turn, one or two and at most ``most``."""
+    """The queries for a turn: one, or as many up to three as the words ask for, and at most ``most``."""
     found = _QUERY.search(turn.text)
     query = found[1] if found else " ".join(turn.text.split())[:120] or "Kimi"
-    return (query, f"{query} (official source)")[: min(most, 2 if _TWICE.search(turn.text) else 1)]
+    times = _TIMES.search(turn.text)
+    number = _NUMBERS[(times[1] or times[2]).lower()] if times else 1
+    return (query, f"{query} 2", f"{query} 3")[: min(most, number)]
 
 
 def results(query: str) -> tuple[dict[str, Any], ...]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from conformance.models import MODELS
 from conformance.reference.encoding.frame import Event, deltas
+from conformance.reference.encoding.partial import object_so_far
 from conformance.reference.prompts import Prompt
 from conformance.reference.results import Finish, Result, Usage
 
@@ -95,21 +96,17 @@ def _blocks(result: Result) -> Iterator[Block]:
             [{"type": "text_delta", "text": part} for part in deltas(result.text)],
         )
     for call in result.calls:
-        call_block = {"type": "tool_use", "id": f"toolu_{call.id}", "name": call.name, "input": _input(call.arguments)}
+        call_block = {
+            "type": "tool_use",
+            "id": f"toolu_{call.id}",
+            "name": call.name,
+            "input": object_so_far(call.arguments),
+        }
         yield call_block, _pieces(call.arguments)
 
 
 def _pieces(arguments: str) -> list[dict[str, Any]]:
     return [{"type": "input_json_delta", "partial_json": piece} for piece in deltas(arguments)]
-
-
-def _input(arguments: str) -> dict[str, Any]:
-    """The arguments as an object; empty where they were cut off."""
-    try:
-        value = json.loads(arguments)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _opened(block: dict[str, Any]) -> dict[str, Any]:

@@ -94,12 +94,11 @@ class _Search:
         """Follow the first combining keyword; without one, make a value of each type."""
         reference = schema.get("$ref")
         if isinstance(reference, str):
-            target = self._validator._resolver.lookup(reference).contents  # type: ignore[attr-defined] # noqa: SLF001 (the only way to the root's own references)
-            yield from self._through(schema, "$ref", [target], depth, name)
+            yield from self._through(schema, "$ref", [self._target(reference)], depth, name)
         elif isinstance(schema.get("allOf"), list):
             rest = _without(schema, "allOf")
             for part in schema["allOf"]:
-                rest = merged(rest, part if isinstance(part, dict) else {})
+                rest = merged(rest, self._followed(part))
             yield from self._candidates(rest, depth + 1, name)
         elif key := next((key for key in ("oneOf", "anyOf") if isinstance(schema.get(key), list)), None):
             yield from self._through(schema, key, schema[key], depth, name)
@@ -107,11 +106,28 @@ class _Search:
             branches = [_conjunction(schema["if"], schema.get("then", True)), schema.get("else", True)]
             yield from self._through(_without(schema, "then", "else"), "if", branches, depth, name)
         else:
-            for kind in _types(schema):
-                yield from self._of_type(kind, schema, depth, name)
+            kinds = _types(schema)
+            for kind in kinds:
+                found = self._of_type(kind, schema, depth, name)
+                yield from found if len(kinds) == 1 else islice(found, _MOST_CANDIDATES // len(kinds))
             yield from schema["examples"] if isinstance(schema.get("examples"), list) else ()
             if "default" in schema:
                 yield schema["default"]
+
+    def _target(self, reference: str) -> Any:
+        resolver = self._validator._resolver  # type: ignore[attr-defined] # noqa: SLF001 (nothing public resolves)
+        return resolver.lookup(reference).contents
+
+    def _followed(self, schema: Any) -> Schema:
+        """The schema with what it refers to, so that it can be merged with others that refer elsewhere."""
+        result = schema if isinstance(schema, dict) else {}
+        for _ in range(_DEEPEST):
+            reference = result.get("$ref")
+            if not isinstance(reference, str):
+                break
+            target = self._target(reference)
+            result = merged(_without(result, "$ref"), target if isinstance(target, dict) else {})
+        return result
 
     def _through(self, schema: Schema, key: str, options: list[Any], depth: int, name: str | None) -> Iterator[Any]:
         rest = _without(schema, key)
@@ -245,7 +261,7 @@ def _conjunction(first: Any, second: Any) -> Any:
 
 
 def _takes_text(schema: Any) -> bool:
-    return isinstance(schema, dict) and "$ref" not in schema and _types(schema)[:1] == ["string"]
+    return isinstance(schema, dict) and not {"$ref", "enum", "const"} & set(schema) and _types(schema)[:1] == ["string"]
 
 
 def _property(schema: Schema, declared: Schema, name: str) -> Any:

@@ -65,6 +65,7 @@ def _matching(pattern: str, least: int) -> Iterator[str]:
             yield made + made[-1:] * (least - len(made))
             yield made[:1] * (least - len(made)) + made
             yield made + "a" * (least - len(made))
+        yield f"{made}{choice}"  # where the pattern leaves the end open
 
 
 def numbers(schema: dict[str, Any], *, whole: bool) -> Iterator[int | float]:
@@ -89,6 +90,8 @@ def numbers(schema: dict[str, Any], *, whole: bool) -> Iterator[int | float]:
         for part in range(2, 34):
             yield _plain(low + (high - low) / part)
     start = starts[0] if starts else Fraction(0)
+    if not whole and "multipleOf" not in schema:
+        yield _plain(start + Fraction(1, 2))
     down = low is None and high is not None
     for number in range(2, MOST_VARIANTS):
         yield _plain(start - number * unit if down else start + number * unit)
