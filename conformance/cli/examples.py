@@ -35,10 +35,14 @@ def rendered(exchange: Exchange, *, laid_out: bool = False) -> list[str]:
     """An exchange as lines, unbounded and as they came; ``laid_out`` also spreads the JSON of events over lines."""
     request, response = exchange.request, exchange.response
     lines = [f"{request.method} {request.url}"]
+    if exchange.intents:
+        lines.append(f"(the probe declares: {', '.join(exchange.intents)})")
     lines += [f"{name}: {value}" for name, value in request.headers]
     lines += ["", *_body(request.body, laid_out=laid_out), ""]
     if response is not None:
         lines.append(f"HTTP {response.status}")
+        if exchange.live:
+            lines.append(f"(received after {', '.join(f'{chunk.ms:g}' for chunk in response.chunks)} ms)")
         lines += [f"{name}: {value}" for name, value in response.headers]
         lines += ["", *_body(b"".join(chunk.data for chunk in response.chunks), laid_out=laid_out), ""]
     if exchange.failure is not None:

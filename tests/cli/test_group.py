@@ -70,7 +70,7 @@ def test_version():
     ("arguments", "words"),
     [
         (["chek"], "No command 'chek'. Did you mean check?"),
-        (["qqq"], "Commands: run, check, rules, explain, spec, serve."),
+        (["qqq"], f"Commands: {', '.join(COMMANDS)}."),
         (["check"], "Missing argument 'FILE…'"),
         (["check", "--fromat", "json", "x"], "--format"),
         (["check", "--format", "jsn", "x"], "'jsn' is no format. Did you mean json?"),
