@@ -72,6 +72,8 @@ def _json(data: bytes, path: str) -> object:
     try:
         text = data.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError as error:
+        if b'"log"' in data[:HEAD]:
+            raise Unreadable(path, f"a HAR file that is not in UTF-8 at byte {error.start}") from None
         raise Unreadable(path, f"neither a HAR file nor a journal: no text at byte {error.start}") from None
     try:
         return json.loads(text)

@@ -238,6 +238,7 @@ WHOLE = har(entry())
         (WHOLE[:200], "cut off: its JSON ends at byte 200"),
         (WHOLE[: WHOLE.index(b"812.5") + 2], "cut off"),
         (WHOLE.replace(b'"time":', b'"time"'), "JSON is broken at byte"),
+        (WHOLE[:100] + b"\xff" + WHOLE[100:], "a HAR file that is not in UTF-8 at byte 100"),
         (b'{"log":' + b"[" * 200_000, "nested too deeply"),
         (b'{"log":{"entries":[' + b"1" * 5000 + b"]}}", "JSON is broken"),
         (har(), "empty: the HAR file has no entry"),
