@@ -31,6 +31,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(active, "conformance.plugin.active")
 
 
+def is_whole(argument: str) -> bool:
+    """Whether an argument of pytest names all of the suite."""
+    return argument == SUITE or Path(argument).resolve() == _FOLDER
+
+
 def _is_suite(argument: str) -> bool:
     place = argument.partition("::")[0]
     return place == SUITE or place.startswith(f"{SUITE}.") or _FOLDER in (path := Path(place).resolve(), *path.parents)

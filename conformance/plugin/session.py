@@ -11,6 +11,7 @@ import pytest
 
 from conformance.client import Player, preflight, serving
 from conformance.evidence import Journal
+from conformance.plugin import is_whole
 from conformance.plugin.marks import cells_of, declared, in_smoke
 from conformance.plugin.result import JOURNAL, Result, Tally, finish, now, summary
 from conformance.plugin.settings import Settings
@@ -109,7 +110,9 @@ class Session:
         """Remember the order of the probes, and whether somebody else selected among them."""
         probes = [item for item in session.items if _cell(item) is not None]
         self._order = tuple(probe_name(item) for item in probes)
-        if len(probes) < self._planned:
+        if not all(map(is_whole, session.config.args)):
+            self._trouble = "only a part of the suite was selected"
+        elif len(probes) < self._planned:
             self._trouble = f"only {len(probes)} of {self._planned} probes were selected"
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

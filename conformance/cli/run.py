@@ -1,0 +1,160 @@
+"""``run``: the suite against a server, judged and reported."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import msgspec
+
+from conformance.cli.checked import COLOURS
+from conformance.cli.options import BASIS, OneOf, format_option, model_option, protocol_option
+from conformance.cli.printable import coloured, dump, plain
+from conformance.cli.selection import chosen
+from conformance.client.targets import DEFAULT_KEY_ENV, BadTarget, resolve
+from conformance.gate import Exit
+from conformance.models import ALL
+from conformance.plugin.result import Result
+from conformance.plugin.settings import PROFILES
+from conformance.reports.document import FindingEntry
+from conformance.reports.safe import safe
+from conformance.values import RANK, Level, Outcome, Protocol
+
+SHOWN = 20  # rules with findings that the banner names; the report holds all
+TARGET_ENV = "KIMI_BASE_URL"
+PROFILE = OneOf("profile", PROFILES)
+
+
+class Workers(click.ParamType):  # type: ignore[type-arg]  # not generic at run time in every release of click
+    """A number of processes, or auto."""
+
+    name = "workers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The words that xdist takes."""
+        text = str(value)
+        if text != "auto" and not (text.isdecimal() and 0 < int(text) <= 256):
+            self.fail(f"{text[:80]!r} is no number of processes. Expected 1 to 256, or auto.", param, ctx)
+        return text
+
+
+@click.command()
+@click.option(
+    "--target",
+    metavar="NAME|URL",
+    envvar=TARGET_ENV,
+    default="embedded",
+    show_default=True,
+    help=f"embedded, direct, api or a base URL.  [env var: {TARGET_ENV}]",
+)
+@click.option("--key-env", metavar="NAME", help=f"The environment variable that holds the key.  [{DEFAULT_KEY_ENV}]")
+@model_option
+@protocol_option
+@click.option("--rule", "patterns", multiple=True, metavar="PATTERN", help="Only these rules, and the probes for them.")
+@click.option("--profile", type=PROFILE, default="full", show_default=True, help="smoke: at most 60 requests.")
+@click.option("-n", "workers", type=Workers(), metavar="N|auto", help="Send from several processes.")
+@click.option("--seed", type=click.IntRange(min=0), help="Of all random text; a new one each run by default.")
+@click.option("--out", metavar="DIR", help="Where run file, journal and reports go.  [reports/<date>-<target>]")
+@click.option("--strict", is_flag=True, help="Findings of level should fail as those of level must do.")
+@click.option("--basis", type=BASIS, help="Only rules on this basis.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True, max=86_400),
+    default=300.0,
+    show_default=True,
+    help="Seconds that one answer may take.",
+)
+@click.option("--rpm", type=click.FloatRange(min=0, min_open=True, max=1e6), help="Requests a minute, at most.")
+@format_option
+@click.pass_context
+def run(ctx: click.Context, /, **given: Any) -> None:
+    """Run the suite against a server and write a report.
+
+    Without a target, the embedded reference server is started and tested. The key is read from an environment variable
+    and stands in no file that is written.
+    """
+    options = list(_options(given))
+    from conformance.cli.engine import UsageFailure, drive  # noqa: PLC0415 (pytest, once the options are known good)
+
+    try:
+        result = drive(options, given["workers"])
+    except UsageFailure:
+        ctx.exit(Exit.USAGE)
+    if given["output"] == "json":
+        dump(plain_report(result))
+    _banner(result, err=given["output"] == "json")
+    ctx.exit(result.gate.code)
+
+
+def plain_report(result: Result) -> dict[str, Any]:
+    """The report as ``report.json`` has it, wire values bounded."""
+    report = result.report
+    return {
+        **msgspec.to_builtins({"schema": report.schema, "run": report.run, "decision": report.decision}),
+        "counts": report.counts,
+        "verdicts": [plain(entry) for entry in report.verdicts],
+        "findings": [plain(entry) for entry in report.findings],
+        "out": str(result.out),
+    }
+
+
+def _options(given: dict[str, Any]) -> Iterator[str]:
+    """The options of the command as those of the plugin; the ones that can be wrong are checked first."""
+    chosen(given["patterns"])
+    try:
+        resolve(given["target"], key_env=given["key_env"])
+    except BadTarget as error:
+        raise click.UsageError(_sentence(str(error))) from None
+    names = {"patterns": "rule", "models": "model", "protocols": "protocol", "key_env": "key-env"}
+    for name, value in given.items():
+        option = f"--kimi-{names.get(name, name)}"
+        if name in ("workers", "output") or value in (None, False, ()):
+            continue
+        if value is True:
+            yield option
+        else:
+            for one in value if isinstance(value, tuple) else (value,):
+                yield f"{option}={one}"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?")) else ".")
+
+
+def _banner(result: Result, *, err: bool) -> None:
+    """The outcome for people: what was run, what failed, where the report is."""
+
+    def styled(text: str, **how: Any) -> str:
+        return click.style(text, **how) if coloured(err=err) else text
+
+    def say(text: str = "") -> None:
+        click.echo(text, err=err)
+
+    record, decision = result.run, result.gate
+    where = f"{len(record.protocols)} of {len(Protocol)} surfaces, {len(record.models)} of {len(ALL)} models"
+    say(f"{record.target}: {where}, profile {record.profile}, seed {record.seed}, {record.requests} requests")
+    groups: dict[tuple[int, str, str], list[FindingEntry]] = defaultdict(list)
+    for finding in result.report.findings:
+        if finding.level is not Level.INFO:
+            groups[-RANK[finding.level], finding.rule, finding.message].append(finding)
+    for (_, rule, message), members in sorted(groups.items())[:SHOWN]:
+        level = members[0].level
+        say(f"  {styled(f'{level.value:<6}', fg=COLOURS[level])}  {rule}: {safe(message)}")
+        cells = sorted({f"{member.protocol.value}/{member.model}" for member in members})
+        say(f"          on {', '.join(cells)}" + (f" ({len(members)} times)" if len(members) > len(cells) else ""))
+        say(f"          expected {_value(members[0].expected)}, actual {_value(members[0].actual)}")
+    if len(groups) > SHOWN:
+        say(f"  and {len(groups) - SHOWN} more; the report has them all")
+    counts = decision.counts
+    outcomes = (Outcome.PASS, Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EXERCISED, Outcome.ERROR)
+    say(", ".join(f"{counts[outcome.value]} {outcome.value}" for outcome in outcomes if counts[outcome.value]))
+    headline = styled(decision.headline, fg="green" if decision.code is Exit.CONFORMING else "red", bold=True)
+    say(f"{headline}: {safe(decision.reason)}, {decision.rules_exercised} rules exercised")
+    say(f"report: {os.fspath(result.out / 'report.html')}")
+
+
+def _value(value: object) -> str:
+    return "nothing" if value is None else safe(plain(value), 120)
