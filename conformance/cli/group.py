@@ -27,6 +27,7 @@ COMMANDS = {  # in the order of the help; the module of each is conformance.cli.
     "check": "Judge recorded exchanges: HAR files and journals.",
     "rules": "List the rules, as a table or as JSON.",
     "explain": "Say what one rule demands, where a document says it, and what passes and fails.",
+    "clauses": "Show which sentences of the documents the rules test.",
     "spec": "Show the effective OpenAPI documents and their sources.",
     "serve": "Serve the reference implementation on this machine.",
     "faults": "List the faults that the reference server can be given.",

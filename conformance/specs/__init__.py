@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from conformance.specs.breach import Breach, body_breaches, breaches, event_breaches
 from conformance.specs.citations import Citation, citation
+from conformance.specs.clauses import Clause, ClauseMapError, clauses, exclusion
 from conformance.specs.composition import effective
 from conformance.specs.constraint import Constraint, constraints
 from conformance.specs.documents import Document, sources, spec_hashes
@@ -17,18 +18,22 @@ from conformance.specs.schemas import event_schemas, request_schema, response_sc
 __all__ = [
     "Breach",
     "Citation",
+    "Clause",
+    "ClauseMapError",
     "Constraint",
     "Document",
     "OverlayError",
     "body_breaches",
     "breaches",
     "citation",
+    "clauses",
     "constraints",
     "documented_examples",
     "effective",
     "event_breaches",
     "event_schemas",
     "example_answer",
+    "exclusion",
     "request_schema",
     "response_schema",
     "sources",

@@ -1,0 +1,84 @@
+"""``clauses``: how much of what the documents say is tested, and what is left out for which reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+from conformance import specs
+from conformance.cli.options import OneOf, format_option
+from conformance.cli.printable import dump
+from conformance.specs import Clause
+
+DOCUMENTS = tuple(row.name for row in specs.sources())
+HEADINGS = ("document", "clauses", "covered", "excluded", "uncovered")
+
+
+@click.command()
+@click.option(
+    "--document",
+    "names",
+    type=OneOf("document", DOCUMENTS),
+    multiple=True,
+    help="Only this document; repeatable.",
+)
+@format_option
+@click.option("--uncovered", is_flag=True, help="Only clauses with neither a rule nor a reason.")
+def clauses(names: tuple[str, ...], *, output: str, uncovered: bool) -> None:
+    """Show, document by document, how many clauses the rules test.
+
+    A clause is a sentence, a keyword, a status, an example or a field of one. Each names the rules that test it, or is
+    excluded for a reason.
+    """
+    found = [clause for name in DOCUMENTS if not names or name in names for clause in specs.clauses(name)]
+    if uncovered:
+        found = [clause for clause in found if _state(clause) == "uncovered"]
+    if output == "json":
+        dump([entry(clause) for clause in found])
+    elif uncovered:
+        _list(found)
+    else:
+        _coverage(found)
+
+
+def entry(clause: Clause) -> dict[str, Any]:
+    """One clause as JSON; it is uncovered where ``rules`` is empty and ``excluded`` is null."""
+    return {
+        "document": clause.document,
+        "place": clause.place,
+        "line": clause.line,
+        "text": clause.text,
+        "rules": list(clause.rules),
+        "excluded": clause.excluded,
+    }
+
+
+def _state(clause: Clause) -> str:
+    if clause.rules:
+        return "covered"
+    return "uncovered" if clause.excluded is None else "excluded"
+
+
+def _list(found: Iterable[Clause]) -> None:
+    for clause in found:
+        click.echo(f"{clause.document}:{clause.line}  {clause.place}  {clause.text}")
+
+
+def _coverage(found: Sequence[Clause]) -> None:
+    states = Counter((clause.document, _state(clause)) for clause in found)
+    states.update(("all", _state(clause)) for clause in found)
+    lines: list[tuple[str, ...]] = [HEADINGS]
+    for name in (*dict.fromkeys(clause.document for clause in found), "all"):
+        counts = [states[name, state] for state in HEADINGS[2:]]
+        lines.append((name, str(sum(counts)), *map(str, counts)))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for first, *others in lines:
+        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+        click.echo("  ".join([first.ljust(widths[0]), *cells]))
+    reasons = Counter(specs.exclusion(clause.excluded) for clause in found if clause.excluded is not None)
+    click.echo("\nexcluded because of")
+    for reason, count in reasons.most_common():
+        click.echo(f"{count:>6}  {reason}")
