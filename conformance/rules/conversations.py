@@ -24,7 +24,7 @@ _BACK = {
 )
 def results_are_answered(group: Group) -> Findings:
     """A call's result, sent back with the history unchanged, is accepted and answered."""
-    yield from replies.accepted(group, "the result of a call, sent back with the history unchanged, is refused")
+    yield from replies.accepted(group, "the result of a call, with the history unchanged,")
     yield from replies.answered(group)
 
 
@@ -39,7 +39,7 @@ def results_are_answered(group: Group) -> Findings:
 )
 def parallel_results_are_answered(group: Group) -> Findings:
     """The results of all calls of one answer, sent back together, are accepted and answered."""
-    yield from replies.accepted(group, "the results of parallel calls are refused")
+    yield from replies.accepted(group, "an answer to parallel calls")
     yield from replies.answered(group)
 
 
@@ -54,7 +54,7 @@ def parallel_results_are_answered(group: Group) -> Findings:
 )
 def echoed_searches_are_answered(group: Group) -> Findings:
     """The arguments of a search call, sent back as its result, bring the final answer or a further search."""
-    yield from replies.accepted(group, "the echoed arguments of a web search are refused")
+    yield from replies.accepted(group, "the echo of a web search's arguments")
     yield from replies.answered(group)
 
 
@@ -73,4 +73,4 @@ def echoed_searches_are_answered(group: Group) -> Findings:
 )
 def own_answers_are_accepted(group: Group) -> Findings:
     """An answer that is sent back unchanged, with a further user message, is accepted."""
-    yield from replies.accepted(group, "a history that holds the service's own answer, unchanged, is refused")
+    yield from replies.accepted(group, "the service's own answer, sent back unchanged,")

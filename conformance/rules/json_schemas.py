@@ -62,7 +62,7 @@ def _compiled(text: str) -> Any:
     if _REMOTE.search(text):
         raise Unusable("the schema refers to another document")
     try:
-        return jsonschema_rs.validator_for(json.loads(text))
+        return jsonschema_rs.validator_for(json.loads(text), validate_formats=False)
     except (ValueError, TypeError, RecursionError) as problem:
         raise Unusable(f"the schema cannot be used: {str(problem)[:_SHOWN]}") from None
 

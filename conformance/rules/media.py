@@ -4,50 +4,49 @@ from __future__ import annotations
 
 from conformance.models import K31
 from conformance.protocols.view import Answer
+from conformance.rules.decisions import acceptance, posted, weight
+from conformance.rules.doubts import sent_whole
 from conformance.rules.groups import images
-from conformance.rules.history import call_ids, result_ids
-from conformance.rules.payloads import brief
+from conformance.rules.past_turns import goes_on
 from conformance.rules.pictures import Picture, pictures
 from conformance.rules.registry import CHAT, MESSAGES, Findings, Group, Inconclusive, cite, rule
 from conformance.rules.tools import K3_MESSAGES
+from conformance.rules.undocumented import undocumented
 from conformance.values import Basis, Finding, Intent, Level, Over
 
 _IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _EXAMPLE_TYPES = ("image/png", "image/jpeg")  # of the documented examples
+_LIMITS = ("max_tokens", "max_completion_tokens")
 _BLOCK = cite("messages-k31", "#/components/schemas/ImageBlock")
-_OTHER_CAUSES = frozenset({401, 402, 403, 404, 405, 408, 413, 429})  # refusals that say nothing about the file
 
 
 def _sound(answer: Answer) -> list[Picture]:
-    """The pictures of a request without a visible fault; none where one of them is no whole file."""
+    """The pictures of a request that cannot rightly be refused; none where one of them is no whole file.
+
+    Only plain requests are looked at: what they hold besides pictures leaves no doubt.
+    """
     asked = answer.asked
     found = list(pictures(asked))
-    faulty = asked.malformed is not None or any(not breach.open for breach in asked.breaches)
-    if faulty or answer.intends(Intent.HOSTILE) or answer.intends(Intent.INVALID_KEY):
-        return []
-    if not found or not all(picture.whole for picture in found) or not result_ids(asked) <= call_ids(asked):
-        return []
-    return found
+    plain = {"model", "messages", "system", "stream", "reasoning_effort", "output_config", *_LIMITS}
+    doubtful = (
+        not posted(answer)
+        or not sent_whole(answer)
+        or bool(asked.breaches)
+        or asked.model is None
+        or asked.scheme != "bearer"
+        or bool({Intent.HOSTILE, Intent.INVALID_KEY, Intent.OVERSIZED} & set(answer.exchange.intents))
+        or bool(asked.body.keys() - plain)
+        or {*_LIMITS} <= asked.body.keys()
+        or asked.format is not None
+        or goes_on(asked)
+        or bool(undocumented(asked))
+    )
+    return found if not doubtful and found and all(picture.whole for picture in found) else []
 
 
 def _only(answer: Answer, kind: str, types: tuple[str, ...]) -> bool:
     found = _sound(answer)
     return bool(found) and all(picture.kind == kind and picture.media_type in types for picture in found)
-
-
-def _accepted(answer: Answer, what: str) -> Findings:
-    status = answer.status
-    if status == 200 and answer.error is None:
-        return
-    if status is None or status == 200 or status >= 500 or status in _OTHER_CAUSES:
-        raise Inconclusive(f"the request got {status or 'no answer'}")
-    message = brief(answer.error.message) if answer.error is not None else ""
-    yield Finding(
-        message=f"{what} is refused",
-        expected=200,
-        actual=f"{status}: {message}",
-        level=None if answer.intends(Intent.VALID) else Level.SHOULD,
-    )
 
 
 @rule(
@@ -67,7 +66,7 @@ def _accepted(answer: Answer, what: str) -> Findings:
 )
 def images_are_accepted(answer: Answer) -> Findings:
     """A small valid image is accepted, as a data URL (object or string) and as a base64 block."""
-    yield from _accepted(answer, "a small valid image")
+    yield from acceptance(answer, "a small valid image", level=weight(answer))
 
 
 @rule(
@@ -83,7 +82,7 @@ def images_are_accepted(answer: Answer) -> Findings:
 def image_types_are_accepted(answer: Answer) -> Findings:
     """JPEG, PNG, GIF and WebP are accepted."""
     types = sorted({str(picture.media_type) for picture in pictures(answer.asked)})
-    yield from _accepted(answer, f"a small valid {' and '.join(types)}")
+    yield from acceptance(answer, f"a small valid {' and '.join(types)}", level=weight(answer))
 
 
 @rule(
@@ -97,7 +96,7 @@ def image_types_are_accepted(answer: Answer) -> Findings:
 )
 def videos_are_accepted(answer: Answer) -> Findings:
     """A small valid MP4 is accepted, as an object and as a plain string."""
-    yield from _accepted(answer, "a small valid MP4")
+    yield from acceptance(answer, "a small valid MP4", level=weight(answer))
 
 
 @rule(

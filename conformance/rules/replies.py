@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.protocols.view import Answer
+from conformance.rules.decisions import acceptance
+from conformance.rules.doubts import sent_whole
 from conformance.rules.groups import continuations
 from conformance.rules.history import blocks, turns
-from conformance.rules.payloads import brief, entries, members, words
-from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, Group, Inconclusive
+from conformance.rules.payloads import entries, members, words
+from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, Group
 from conformance.values import Finding, Intent
 
 _SAID = ("function_call", "reasoning")
-_OTHER_CAUSES = frozenset({401, 402, 403, 408, 413, 429})  # refusals that have nothing to do with the history
+_CHANGEABLE = frozenset(
+    {"messages", "input", "stream", "tools", "tool_choice", "max_tokens", "max_completion_tokens", "max_output_tokens"}
+)
 _COMPARED = {  # block type to the fields that must come back as they were
     "text": ("text",),
     "thinking": ("thinking", "signature"),
@@ -74,7 +78,7 @@ def reply(group: Group) -> Reply | None:
     """The last step of a conversation; None where its request is at fault, or any answer came back altered."""
     *earlier, answer = group
     asked = answer.asked
-    if not earlier or any(not breach.open for breach in asked.breaches) or answer.intends(Intent.HOSTILE):
+    if not earlier or asked.breaches or not sent_whole(answer) or _restarts(earlier[-1], answer):
         return None
     runs = list(_runs(answer))
     if len(runs) != len(earlier) or not all(map(_came_back, earlier, (said for said, _ in runs))):
@@ -86,21 +90,9 @@ def reply(group: Group) -> Reply | None:
     return Reply(before=earlier[-1], added=runs[-1][1], answer=answer)
 
 
-def accepted(group: Group, message: str) -> Findings:
-    """The finding for a reply that is refused; Inconclusive where something else stopped it."""
-    answer = group[-1]
-    status = answer.status
-    if status == 200 and answer.error is None:
-        return
-    if status is None or status in _OTHER_CAUSES or status >= 500 or status == 200:
-        raise Inconclusive(f"the reply got status {status}" if status is not None else "the reply got no answer")
-    error = answer.error
-    yield Finding(
-        message=message,
-        pointer="",
-        expected=200,
-        actual=f"{status}: {brief(error.message)}" if error is not None else status,
-    )
+def accepted(group: Group, subject: str) -> Findings:
+    """The finding for a reply that is refused; raises Inconclusive where something else stopped it."""
+    yield from acceptance(group[-1], subject)
 
 
 def answered(group: Group) -> Findings:
@@ -110,6 +102,13 @@ def answered(group: Group) -> Findings:
         yield Finding(
             message="the answer to the results has neither text nor a call", expected="an answer", actual="none"
         )
+
+
+def _restarts(before: Answer, answer: Answer) -> bool:
+    """Whether a request sets what the accepted one before it did not, or says that it is extreme."""
+    old, new = before.asked.body, answer.asked.body
+    changed = {name for name in new if name not in old or (name not in _CHANGEABLE and old[name] != new[name])}
+    return bool(changed) or bool({Intent.HOSTILE, Intent.OVERSIZED, Intent.INVALID_KEY} & set(answer.exchange.intents))
 
 
 def _tools(answer: Answer) -> set[str | None]:

@@ -147,8 +147,10 @@ def _beyond_ascii(answer: Answer) -> bool:
 
 
 def _said(answer: Answer) -> tuple[str, ...]:
-    arguments = (call.arguments for call in answer.calls)
-    return (*answer.texts, *answer.reasonings, *(text for text in arguments if isinstance(text, str)))
+    """All that a stream says; on Responses the terminal event repeats what the deltas said before."""
+    arguments = [text for call in answer.calls if isinstance(text := call.arguments, str)]
+    deltas = [words(data.get("delta")) for _, data in objects(answer)] if answer.protocol is RESPONSES else []
+    return (*answer.texts, *answer.reasonings, *arguments, "".join(deltas))
 
 
 @rule("stream.utf8-intact", Level.MUST, Basis.PROTOCOL, over=Over.STREAM, source=FORMAT, when=_beyond_ascii)

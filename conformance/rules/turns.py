@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.protocols.view import Answer
 from conformance.rules import history
+from conformance.rules.decisions import refused, told
 from conformance.rules.groups import histories, inputs
 from conformance.rules.payloads import words
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, Group, Inconclusive, cite, rule
@@ -11,7 +12,6 @@ from conformance.values import Basis, Finding, Level, Over
 
 _MARGIN = 100  # tokens
 _LONG = 800  # characters of earlier turns that are certainly more tokens than the margin
-_NOT_OF_THE_FORM = frozenset({401, 402, 403, 408, 413, 429})
 
 
 @rule(
@@ -29,16 +29,14 @@ def string_is_one_user_message(group: Group) -> Findings:
     if not string.ok:
         raise Inconclusive("the request with a string was not answered")
     if not array.ok:
-        status = array.status
-        if status is None or status >= 500 or status == 200 or status in _NOT_OF_THE_FORM:
-            raise Inconclusive("the request with an array was not answered")
-        yield Finding(
-            message="the same words are accepted as a string and refused as one user message",
-            expected=200,
-            actual=status,
-            exchange=array.exchange.id,
-            level=Level.SHOULD,
-        )
+        if refused(array):
+            yield Finding(
+                message="the same words are accepted as a string and refused as one user message",
+                expected=200,
+                actual=told(array),
+                exchange=array.exchange.id,
+                level=Level.SHOULD,
+            )
         return
     one, other = _input(string), _input(array)
     if one != other:
