@@ -78,7 +78,7 @@ EXAMPLES = _everywhere(
 MODEL = _everywhere(
     "#/components/schemas/ChatCompletionRequest/properties/model",
     "#/components/schemas/CreateMessageRequest/properties/model",
-    "Model to call:",
+    "Supported models are kimi-k3.1-pro, kimi-k3.1-pro-highspeed, and kimi-k3.",
 )
 SERVERS = _everywhere(
     "#/servers", "#/servers", "https://api.evolink.ai is the primary endpoint for multimodal services"

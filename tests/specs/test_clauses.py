@@ -76,10 +76,22 @@ def test_every_rule_exists_and_judges_the_surface_and_models_of_the_document():
     assert wrong == []
 
 
-def test_every_documented_rule_is_named_by_a_clause():
-    named = {name for clause in specs.clauses() for name in clause.rules}
-    documented = {row["id"] for row in LEDGER.values() if row["basis"] == "documented"}
-    assert sorted(documented - named) == []
+UNNAMED = {  # documented rules that no clause of a surface's own documents names, and why
+    ("messages", "reasoning.thinking-first"): "the order is told on the Responses page only",
+    ("responses", "tool.arguments-match-schema"): "the page leaves its tools folded",
+    ("responses", "error.status-fits-type"): "the page names no status codes",
+}
+
+
+def test_every_documented_rule_is_named_by_a_clause_on_each_of_its_surfaces():
+    named = {(SOURCES[clause.document].protocol.value, name) for clause in specs.clauses() for name in clause.rules}
+    documented = {
+        (surface, row["id"])
+        for row in LEDGER.values()
+        if row["basis"] == "documented"
+        for surface in set(row["protocols"]) - set(row["by_analogy"])
+    }
+    assert documented - named == set(UNNAMED)
 
 
 @pytest.mark.parametrize("name", sorted(RULES))
