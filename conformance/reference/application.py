@@ -123,6 +123,7 @@ class Server:
             raise invalid(joined(left), layer=layer, code=left[0].code)
 
     def _refused(self, context: Context, refusal: Refusal) -> tuple[Head, Wire]:
+        context.refused = refusal.layer
         refusal = applied(self._hooks.refusal, context, refusal)
         body = applied(self._hooks.envelope, context, envelope(context.protocol, refusal, context.id))
         return self._head(context, refusal.status, _JSON, *refusal.headers.items()), [_dumped(body)]

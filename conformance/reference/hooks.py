@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from conformance.reference.encoding.frame import Event
 from conformance.reference.problems import Problem
 from conformance.reference.prompts import Prompt
-from conformance.reference.refusals import Refusal
+from conformance.reference.refusals import Layer, Refusal
 from conformance.reference.results import Result
 from conformance.values import Protocol
 
@@ -30,8 +30,8 @@ T = TypeVar("T")
 class Context:
     """One request on its way through the server; each stage fills in what it learned.
 
-    ``body`` is the parsed JSON object, ``prompt`` the neutral reading, ``id`` what the server calls it, ``facts`` a
-    place for a hook's own notes.
+    ``body`` is the parsed JSON object, ``prompt`` the neutral reading, ``id`` what the server calls it, ``refused`` the
+    layer that refused it, ``facts`` a place for a hook's own notes.
     """
 
     protocol: Protocol
@@ -43,6 +43,7 @@ class Context:
     body: dict[str, Any] | None = None
     prompt: Prompt | None = None
     id: str = field(default_factory=lambda: f"req_{secrets.token_hex(12)}")
+    refused: Layer | None = None
     facts: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -65,8 +65,6 @@ def _message(index: int, message: dict[str, Any]) -> Message:
         reasoning = message.get("reasoning_content")
         before: tuple[Part, ...] = (Reasoning(reasoning),) if reasoning else ()
         return Message(role, (*before, *content, *_calls(message.get("tool_calls") or [])))
-    if role == "user" and not content:
-        raise invalid(f"{where}/content: a user message needs content.")
     return Message(role, content)
 
 
@@ -123,5 +121,5 @@ def _format(form: dict[str, Any]) -> Format | None:
     if form.get("type") != "json_schema":
         return None
     if "json_schema" not in form:
-        raise invalid("/response_format/json_schema: the type json_schema needs a schema.")
+        return Format(schema=JSON_OBJECT)
     return Format(schema=usable(form["json_schema"]["schema"], "/response_format/json_schema/schema"))

@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.models import DEFAULT
 from conformance.reference.problems import OWN_KINDS, Problem
+from conformance.reference.validation import problems
 from conformance.values import Protocol
 
 _GREETING = [{"role": "user", "content": "Reply with OK."}]
@@ -15,6 +16,7 @@ _NEEDED: dict[Protocol, dict[str, Any]] = {
     Protocol.MESSAGES: {"messages": _GREETING, "max_tokens": 1024},
     Protocol.RESPONSES: {"model": DEFAULT, "input": "Reply with OK."},
 }
+_ROUNDS = 32  # a removed member may leave its object without what it requires: that object goes next
 
 
 def readable(protocol: Protocol, body: dict[str, Any], forgiven: list[Problem]) -> dict[str, Any]:
@@ -22,16 +24,26 @@ def readable(protocol: Protocol, body: dict[str, Any], forgiven: list[Problem]) 
 
     Values that break a rule of a model but no schema are kept: they can be read as they are.
     """
-    broken = [each for each in forgiven if each.kind not in OWN_KINDS]
+    broken = _unreadable(forgiven)
     if not broken:
         return body
     result = copy.deepcopy(body)
-    for each in sorted(broken, key=lambda problem: list(map(str, problem.path)), reverse=True):  # later items first
-        _remove(result, each.path)
-    for name, value in _NEEDED[protocol].items():
-        if result.get(name) in (None, []):
-            result[name] = value
+    for _ in range(_ROUNDS):
+        for path in broken:
+            _remove(result, path)
+        for name, value in _NEEDED[protocol].items():
+            if result.get(name) in (None, []):
+                result[name] = value
+        broken = _unreadable(problems(protocol, result))
+        if not broken:
+            break
     return result
+
+
+def _unreadable(found: list[Problem]) -> list[tuple[str | int, ...]]:
+    """The paths of broken values, later items first."""
+    paths = {each.path for each in found if each.kind not in OWN_KINDS}
+    return sorted(paths, key=lambda path: [(isinstance(part, str), part) for part in path], reverse=True)
 
 
 def _remove(node: Any, path: tuple[str | int, ...]) -> None:

@@ -65,8 +65,6 @@ def _message(index: int, message: dict[str, Any]) -> Message:
     where = f"/messages/{index}/content"
     if isinstance(content, str):
         return Message(message["role"], (Text(content),))
-    if message["role"] == "user" and not content:
-        raise invalid(f"{where}: a user message needs content.")
     parts = [part for number, block in enumerate(content) for part in _block(block, f"{where}/{number}")]
     return Message(message["role"], tuple(parts))
 
