@@ -29,7 +29,7 @@ _MARKUP = (
     *("<|channel|>", "<|message|>", "<|begin_of_thought|>", "<|end_of_thought|>", "<seed:think>", "</seed:think>"),
     *("[THINK]", "[/THINK]", "<reasoning>", "</reasoning>"),
 )
-_LEAKED_CHANNEL = re.compile(r"\A\s*analysis\b.*assistantfinal", re.DOTALL)
+_LEAKED_CHANNEL = re.compile(r"\A\s*analysis.*assistantfinal", re.DOTALL)
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)  # code may name a marker that it means
 
 
