@@ -17,7 +17,7 @@ from conformance.protocols import read
 from conformance.protocols.view import Answer
 from conformance.rules import RULES, Inconclusive, Rule
 from conformance.rules.registry import Finder, Group
-from conformance.values import RANK, Exchange, Finding, Level, Outcome, Over, Protocol, Verdict
+from conformance.values import RANK, Exchange, Finding, Level, Outcome, Protocol, Verdict
 
 MOST_FINDINGS = 200  # of one rule in one cell: more say nothing new, and a hostile server must not fill the disk
 Cell = tuple[str, Protocol, str]
@@ -97,7 +97,7 @@ def _apply(entry: Rule, group: Group, tallies: dict[Cell, _Tally]) -> None:
     mine = [tallies.setdefault(cell, _Tally()) for cell in cells]
     found: list[Finding] = []
     try:
-        if entry.over in (Over.PAIR, Over.CONVERSATION):
+        if entry.find is not None:
             found.extend(cast("Callable[[Group], Iterable[Finding]]", entry.judge)(group))
         else:
             found.extend(cast("Callable[[Answer], Iterable[Finding]]", entry.judge)(group[0]))
