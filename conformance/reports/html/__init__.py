@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from conformance.gate import Gate
 from conformance.reports.curl import curl
+from conformance.reports.html.documents import documents
 from conformance.reports.matrix import MARKS, SURFACES, failing, matrix
 from conformance.reports.safe import safe
 from conformance.values import Exchange, Outcome, Protocol, Run, Verdict
@@ -33,6 +34,7 @@ def html(run: Run, verdicts: tuple[Verdict, ...], gate: Gate, exchanges: Mapping
         surfaces=SURFACES,
         curl=lambda exchange: safe(curl(exchange), LONGEST_CURL),
         safe=safe,
+        documents=documents(verdicts),
     )
 
 
