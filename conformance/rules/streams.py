@@ -36,10 +36,12 @@ def framing_loses_nothing(answer: Answer) -> Findings:
     if stream is None:
         return
     found: dict[Fault, list[Problem]] = {}
+    cut = stream.pending.start if stream.pending is not None and answer.broken is not None else stream.size
     for problem in stream.problems:
-        found.setdefault(problem.kind, []).append(problem)
+        if problem.offset < cut:
+            found.setdefault(problem.kind, []).append(problem)
     for kind, problems in found.items():
-        if kind is Fault.LOST_AT_END and (answer.broken is not None or _is_empty(stream.pending)):
+        if kind is Fault.LOST_AT_END and _is_empty(stream.pending):
             continue
         if kind in _LOSSES or kind in _IGNORED:
             more = f" (and {len(problems) - 1} more like it)" if len(problems) > 1 else ""
