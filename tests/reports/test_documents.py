@@ -107,15 +107,15 @@ def test_the_gravest_outcome_is_told(outcomes, expected):
 
 def test_lines_split_around_clauses():
     clauses = (
-        Clause(document="d", place="p", line=1, text="b c", rules=("x.y",), start=2, end=5),
-        Clause(document="d", place="p", line=3, text="e", start=8, end=9),
+        Clause(document="d", place="p", line=1, text="b c", rules=("x.y",), start=2, end=7),
+        Clause(document="d", place="p", line=3, text="e", start=10, end=11),
     )
     found = [
-        [(s.text, s.state, s.title) for s in line] for line in lines("a b\nc d\ne", clauses, {"x.y": Outcome.FAIL})
+        [(s.text, s.state, s.title) for s in line] for line in lines("a b\n  c d\ne", clauses, {"x.y": Outcome.FAIL})
     ]
     assert found == [
         [("a ", "", ""), ("b", "failed", "x.y: fail")],
-        [("c", "failed", "x.y: fail"), (" d", "", "")],
+        [("  ", "", ""), ("c", "failed", "x.y: fail"), (" d", "", "")],
         [("e", "none", "not mapped")],
     ]
     assert state_of(clauses[0], {}) == "covered"

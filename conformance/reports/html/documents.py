@@ -84,8 +84,11 @@ def lines(text: str, clauses: Sequence[Clause], told: Mapping[str, Outcome | Non
             if number:
                 yield tuple(spans)
                 spans = []
-            if part:
-                spans.append(Span(text=part, state=piece.state, title=piece.title))
+            margin = len(part) - len(part.lstrip()) if number else 0  # the indentation of a further line is not marked
+            if margin:
+                spans.append(Span(text=part[:margin]))
+            if part[margin:]:
+                spans.append(Span(text=part[margin:], state=piece.state, title=piece.title))
     yield tuple(spans)
 
 
