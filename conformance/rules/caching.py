@@ -225,8 +225,9 @@ def _single(answer: Answer) -> bool:
     },
     find=cold_prompts,
 )
-def cold_prompts_are_not_read(answer: Answer) -> Findings:
+def cold_prompts_are_not_read(group: Group) -> Findings:
     """What was never sent before is not read from a cache: reads are below 10 % of the prompt."""
+    (answer,) = group
     prompt, reads = input_tokens(answer), _reads(answer)
     if reads * 100 >= prompt * _COLD:
         yield Finding(
