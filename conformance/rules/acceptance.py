@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.models import EFFORT_ALIASES, MODELS
 from conformance.protocols.view import MISSING, Answer, Finish
-from conformance.rules.decisions import acceptance, decision, posted, told, weight
+from conformance.rules.decisions import NEAR_THE_WINDOW, acceptance, decision, posted, told, weight
 from conformance.rules.doubts import doubt
 from conformance.rules.groups import forms
 from conformance.rules.history import blocks, turns
@@ -21,16 +21,21 @@ _SAMPLING = ("temperature", "top_p")
 MARGIN = 8  # tokens by which the counts of two forms may differ, or 2 % of them
 
 
-def acceptable(answer: Answer, *, whole_history: bool = False) -> bool:
-    """Whether the request breaks nothing, and was accepted or cannot rightly be refused."""
+def acceptable(answer: Answer, *, at_limit: bool = False) -> bool:
+    """Whether the request breaks nothing, and was accepted or cannot rightly be refused.
+
+    A limit near the context window may be refused together with its prompt, which only ``at_limit`` counts as wrong.
+    """
     if not posted(answer) or answer.asked.breaches or answer.asked.model is None:
         return False
-    return (answer.status == 200 and answer.error is None) or doubt(answer, whole_history=whole_history) is None
+    if answer.status == 200 and answer.error is None:
+        return True
+    return doubt(answer) is None and (at_limit or (answer.asked.limit or 0) <= NEAR_THE_WINDOW)
 
 
 def must_be_accepted(answer: Answer) -> bool:
     """A valid request that means something and holds nothing undocumented, but for what a rule of kimi-k3 covers."""
-    return acceptable(answer) and not _is_k3_matter(answer)
+    return acceptable(answer, at_limit=True) and not _is_k3_matter(answer)
 
 
 def _is_k3_matter(answer: Answer) -> bool:
@@ -57,7 +62,7 @@ def with_alias(answer: Answer) -> bool:
 
 def in_other_form(answer: Answer) -> bool:
     """A valid request with a field in its other documented form."""
-    return acceptable(answer, whole_history=True) and any(_forms(answer))
+    return acceptable(answer) and any(_forms(answer))
 
 
 def with_effort(answer: Answer) -> bool:

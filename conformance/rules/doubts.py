@@ -15,7 +15,7 @@ from conformance.protocols.view import MISSING, Answer, Asked
 from conformance.rules.decisions import posted
 from conformance.rules.extremes import DEEP, extremes
 from conformance.rules.history import blocks, turns
-from conformance.rules.past_turns import goes_on, looks_whole, orphans
+from conformance.rules.past_turns import goes_on, orphans
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES
 from conformance.rules.undocumented import undocumented
 from conformance.values import Intent
@@ -27,11 +27,10 @@ _NO_SCHEMAS = frozenset({"enum", "const", "default", "examples", "required", "de
 _MEDIA = frozenset({"image", "image_url", "video", "video_url", "input_image"})
 
 
-def doubt(answer: Answer, *, whole_history: bool = False) -> str | None:
+def doubt(answer: Answer) -> str | None:
     """Why a refusal could be right; None where the request must be accepted.
 
-    A probe that declares a request valid vouches for all but the bytes. With ``whole_history`` a history whose answers
-    still hold their reasoning counts as unaltered.
+    A probe that declares a request valid vouches for all but the bytes.
     """
     asked, intents = answer.asked, answer.exchange.intents
     certain = _of_the_bytes(answer)
@@ -39,7 +38,7 @@ def doubt(answer: Answer, *, whole_history: bool = False) -> str | None:
         return certain
     if {Intent.HOSTILE, Intent.OVERSIZED} & set(intents):
         return "the probe declares it extreme"
-    if goes_on(asked) and not (whole_history and looks_whole(asked)):
+    if goes_on(asked):
         return "it continues a conversation whose history may be altered"
     return next((words for test in _TESTS for words in test(asked)), None)
 
@@ -86,6 +85,10 @@ def _unnamed(asked: Asked) -> Reasons:
 def _limits(asked: Asked) -> Reasons:
     if asked.protocol is CHAT and {"max_tokens", "max_completion_tokens"} <= asked.body.keys():
         yield "both output limits are set"
+    counts = [asked.body.get(name) for name in ("max_tokens", "max_completion_tokens", "max_output_tokens")]
+    counts += [tool.get("max_uses") for tool in asked.body.get("tools") or () if isinstance(tool, dict)]
+    if any(isinstance(count, float) for count in counts):
+        yield "an integer is written with a fraction"
 
 
 def _history(asked: Asked) -> Reasons:

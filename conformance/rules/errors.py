@@ -46,8 +46,9 @@ def names_key_or_limit(answer: Answer) -> bool:
 
 
 def json_success(answer: Answer) -> bool:
-    """A 200 whose body is JSON."""
-    return answer.status == 200 and answer.kind is Kind.JSON and answer.value is not MISSING
+    """A 200 to a POST whose body is JSON."""
+    posted = answer.asked.method == "POST"
+    return posted and answer.status == 200 and answer.kind is Kind.JSON and answer.value is not MISSING
 
 
 def error_object(answer: Answer) -> bool:

@@ -15,10 +15,14 @@ _FILE = r"[\w@./\\-]{1,200}"
 _OCTETS = r"(?:\.\d{1,3})"
 _PRIVATE = (
     rf"(?:10{_OCTETS}{{3}}|127{_OCTETS}{{3}}|192\.168{_OCTETS}{{2}}|172\.(?:1[6-9]|2\d|3[01]){_OCTETS}{{2}})"
-    r"(?::\d{1,5})?"
+    r":\d{1,5}"
 )
 _FRAME = r"\bat (?:async )?(?:[\w$.<>\[\] ]{1,120} \()?(?:file://|node:|[A-Za-z]:\\)?"
-_INNER_NAME = r"[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.(?:internal|local|lan|intra|corp|svc)"
+_ZONES = "internal|local|lan|intra|corp|svc"
+_INNER_NAME = (  # one label alone could be a word of the message: errors.internal
+    rf"(?=[\w.-]{{0,60}}[\d-]|(?:[\w-]{{1,63}}\.){{2}}|[\w-]{{1,63}}\.(?:{_ZONES}):\d)"
+    rf"[\w-]{{1,63}}(?:\.[\w-]{{1,63}}){{0,8}}\.(?:{_ZONES})(?::\d{{1,5}})?"
+)
 _ROOTS = "usr|home|root|opt|app|srv|var|workspace|build|code"
 _SOURCES = "py|[cm]?[jt]s|go|rb|java|rs|php|cs|lua"
 _TRACES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -41,7 +45,7 @@ _TRACES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             "a host behind the service",
             r"\bECONN(?:REFUSED|RESET|ABORTED) \S",
             r"\b(?:ENOTFOUND|EAI_AGAIN) \S",
-            r"\bdial (?:tcp|udp) ",
+            r"\bdial (?:tcp|udp)\b",
             r"ConnectionPool\(host=",
             rf"\b{_INNER_NAME}\b",
             rf"\b{_PRIVATE}\b",

@@ -6,7 +6,7 @@ from typing import Any
 
 from conformance.protocols.view import Asked
 from conformance.rules.history import blocks, turns
-from conformance.rules.registry import CHAT, MESSAGES, RESPONSES
+from conformance.rules.registry import CHAT, RESPONSES
 
 
 def results(turn: dict[str, Any]) -> list[dict[str, Any]]:
@@ -22,15 +22,6 @@ def goes_on(asked: Asked) -> bool:
         or (asked.protocol is RESPONSES and turn.get("type", "message") != "message")
         for turn in turns(asked)
     )
-
-
-def looks_whole(asked: Asked) -> bool:
-    """Whether every answer in the history still holds its reasoning, as one that is sent back unchanged does."""
-    said = [turn for turn in turns(asked) if turn.get("role") == "assistant"]
-    if asked.protocol is CHAT:
-        return bool(said) and all(isinstance(turn.get("reasoning_content"), str) for turn in said)
-    kept = [any(b.get("type") == "thinking" and b.get("signature") for b in blocks(turn)) for turn in said]
-    return asked.protocol is MESSAGES and bool(said) and all(kept)
 
 
 def orphans(asked: Asked) -> list[str]:
