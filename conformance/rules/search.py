@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
-
 from conformance.models import K31
 from conformance.protocols.view import Answer, Call, SearchResult
 from conformance.rules.groups import tries
@@ -141,12 +139,12 @@ def results_are_shaped(answer: Answer) -> Findings:
             )
 
 
-def _shape_fault(content: object) -> Any:
+def _shape_fault(content: object) -> str | None:
     """What is wrong with the content of a result, as a finding shows it; None for a right one."""
     if isinstance(content, dict):
         return None if content.get("type") == _ERROR else f"an object of type {brief(content.get('type'))}"
     if not isinstance(content, list):
-        return brief(content)
+        return f"{brief(content)}"
     for entry in content:
         if not isinstance(entry, dict):
             return f"an array that holds {brief(entry)}"
