@@ -13,6 +13,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from conformance.reference.encoding.frame import Event
+from conformance.reference.faults.places import PLACES, places
 from conformance.reference.hooks import Context, Hooks
 from conformance.values import Protocol
 
@@ -24,6 +25,7 @@ REACHING = {
     "usage": "the usage object: in the body, and in each event that carries one",
     "payload": "the JSON body, and the data object of each event",
     "answer": "the JSON body; on responses also the response in the events, on messages the message of message_start",
+    **PLACES,
 }
 STAGES = sorted(HOOKS | REACHING.keys())
 
@@ -62,6 +64,8 @@ def _chained(first: Change, second: Change) -> Change:
 
 
 def _in_body(stage: str, change: Change, context: Context, body: dict[str, Any]) -> Any:
+    if stage in PLACES:
+        return _at_places(stage, change, context, body, event=False)
     if stage != "usage":
         return change(context, body)
     return _at(body, "usage", change, context)
@@ -72,7 +76,9 @@ def _in_event(stage: str, change: Change, context: Context, event: Event) -> Eve
         return event
     data = deepcopy(event.data)
     inner = {Protocol.RESPONSES: "response", Protocol.MESSAGES: "message"}.get(context.protocol)
-    if stage == "payload":
+    if stage in PLACES:
+        data = _at_places(stage, change, context, data, event=True)
+    elif stage == "payload":
         data = change(context, data)
     elif stage == "answer":
         if inner is not None:
@@ -82,6 +88,13 @@ def _in_event(stage: str, change: Change, context: Context, event: Event) -> Eve
     else:
         data = _at(data, "usage", change, context)
     return replace(event, data=data)
+
+
+def _at_places(stage: str, change: Change, context: Context, value: dict[str, Any], *, event: bool) -> Any:
+    root: dict[str, Any] = {"": value}
+    for holder, key in list(places(stage, context.protocol, root, event=event)):
+        holder[key] = change(context, holder[key])
+    return root[""]
 
 
 def _at(holder: dict[str, Any], name: str, change: Change, context: Context) -> dict[str, Any]:
