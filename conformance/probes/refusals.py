@@ -29,10 +29,11 @@ def broken_constraints(cell: Cell) -> Script:
         yield cell.challenge(body)
 
 
-def streamed(cell: Cell) -> Script:
-    """Invalid requests that ask for a stream: the refusal must come before one begins."""
+def in_both_modes(cell: Cell) -> Script:
+    """Invalid requests, whole and streamed: the refusal must come before a stream begins."""
     for name, value in ((LIMIT_NAMES[cell.protocol], 0), (_history_name(cell), 5)):
-        yield cell.challenge({**cell.body("Reply with OK.", stream=True), name: value})
+        for body in cell.both({**cell.body("Reply with OK."), name: value}):
+            yield cell.challenge(body)
 
 
 def unknown_model(cell: Cell) -> Script:
@@ -88,7 +89,7 @@ def system_role(cell: Cell) -> Script:
 def changes(cell: Cell) -> Iterator[Change]:
     """Each broken constraint as one field and its value."""
     limit = LIMIT_NAMES[cell.protocol]
-    for value in (0, -1, 1_048_577, "1024", 1.5, True, [1024]):
+    for value in (0, -1, 1_048_577, "1024", 1.5, True, [1024], None):
         yield limit, value
     for stream in ("true", 1):
         yield "stream", stream

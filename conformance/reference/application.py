@@ -88,7 +88,7 @@ class Server:
             )
             head, wire = self._refused(context, failure)
         head = applied(self._hooks.head, context, head)
-        return head, applied(self._hooks.wire, context, wire)
+        return applied(self._hooks.sent, context, (head, applied(self._hooks.wire, context, wire)))
 
     def _accepted(self, context: Context) -> tuple[Head, Wire]:
         """The way of a good request; raises Refused at the stage that refuses."""

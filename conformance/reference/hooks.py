@@ -88,7 +88,8 @@ class Hooks:
     In order: ``admission`` (None lets a request in), ``body_read`` (the parsed request), ``problems`` (those of the
     body, then once more those of the conversation; an empty list accepts), ``prompt``, ``result``, then ``body`` or
     ``events``. A refused request goes through ``refusal`` and ``envelope`` instead; its layer says where it was
-    refused. ``head`` and ``wire`` see every answer last: the wire is the body in chunks as they are sent.
+    refused. ``head`` and ``wire`` see every answer last: the wire is the body in chunks as they are sent; ``sent``
+    sees both together.
     """
 
     admission: Hook[Refusal | None] | None = None
@@ -102,6 +103,7 @@ class Hooks:
     envelope: Hook[dict[str, Any]] | None = None
     head: Hook[Head] | None = None
     wire: Hook[Wire] | None = None
+    sent: Hook[tuple[Head, Wire]] | None = None
 
 
 def applied(hook: Hook[T] | None, context: Context, value: T) -> T:

@@ -44,10 +44,11 @@ class LocalSender:
         """Nothing is open."""
 
     def _once(self, draft: Exchange) -> Exchange:
-        started = datetime.now(UTC).isoformat(timespec="milliseconds")
+        started = datetime.now(UTC).isoformat(timespec="microseconds")
         begun = time.monotonic()
-        path = urlsplit(draft.request.url).path
-        head, wire = self._server.respond(draft.request.method, path, draft.request.headers, draft.request.body)
+        url = urlsplit(draft.request.url)
+        headers = (("Host", url.netloc), *draft.request.headers)
+        head, wire = self._server.respond(draft.request.method, url.path, headers, draft.request.body)
         ms = round((time.monotonic() - begun) * 1000, 3)
         chunks: list[Chunk] = []
         failure: Failure | None = None

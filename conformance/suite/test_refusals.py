@@ -8,25 +8,29 @@ from conformance.probes import refusals
 from conformance.values import Protocol
 
 
+@exercises("http.no-server-error", "request.invalid-rejected")
+def test_broken_constraints(probe: Probe) -> None:
+    probe(refusals.broken_constraints)
+
+
 @exercises(
+    "error.before-stream",
     "error.envelope",
     "error.envelope.foreign",
     "error.message-not-empty",
     "error.not-mixed",
     "error.type-fits-status",
+    "http.body.json",
     "http.content-type.error",
     "http.no-internals-leaked",
     "http.no-server-error",
+    "http.status.documented",
+    "model.highspeed.same-decisions",
     "request.invalid-rejected",
 )
-def test_broken_constraints(probe: Probe) -> None:
-    probe(refusals.broken_constraints)
-
-
-@exercises("error.before-stream", "request.invalid-rejected")
 @smoke(DEFAULT)
-def test_invalid_and_streamed(probe: Probe) -> None:
-    probe(refusals.streamed)
+def test_invalid_in_both_modes(probe: Probe) -> None:
+    probe(refusals.in_both_modes)
 
 
 @exercises("request.unknown-model-rejected")
@@ -42,17 +46,22 @@ def test_malformed_body(probe: Probe) -> None:
 @exercises(
     "error.envelope",
     "error.envelope.foreign",
+    "error.message-not-empty",
+    "error.not-mixed",
     "error.status-fits-type",
     "error.type-fits-status",
     "http.auth.*",
     "http.content-type.error",
+    "http.key-not-echoed",
+    "http.no-internals-leaked",
+    "http.status.documented",
 )
 @smoke(DEFAULT)
 def test_credentials(probe: Probe) -> None:
     probe(refusals.credentials)
 
 
-@exercises("http.method-rejected")
+@exercises("error.envelope", "http.method-rejected")
 def test_wrong_method(probe: Probe) -> None:
     probe(refusals.methods)
 

@@ -16,6 +16,6 @@ def test_base_urls(probe: Probe) -> None:
     probe(transport.base_urls)
 
 
-@exercises("error.status-fits-type", "error.type-fits-status", "http.rate-limit.retry-after")
+@exercises("error.envelope", "error.status-fits-type", "error.type-fits-status", "http.rate-limit.retry-after")
 def test_rate_limit(probe: Probe) -> None:
     probe(transport.rate_limit)

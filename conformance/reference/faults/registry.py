@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from conformance.models import ALL
 from conformance.reference.faults.stages import STAGES, hooks_of
 from conformance.reference.hooks import Context, Hooks
@@ -50,9 +52,20 @@ class Fault:
         surfaces, ways = protocols or self.protocols, modes or self.modes
 
         def armed(context: Context) -> bool:
-            return context.protocol in surfaces and (STREAM if context.stream else JSON) in ways
+            return context.protocol in surfaces and _mode(context) in ways
 
         return hooks_of(self.stage, self.make(), armed)
+
+
+def _mode(context: Context) -> str:
+    """What a request asks for; where none has read its body, what its bytes say."""
+    body = context.body
+    if body is None:
+        try:
+            body = msgspec.json.decode(context.raw, type=dict[str, Any])
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return JSON
+    return STREAM if body.get("stream") is True else JSON
 
 
 FAULTS: dict[str, Fault] = {}
