@@ -14,6 +14,8 @@ def test_tools_offered(probe: Probe) -> None:
 
 
 @exercises(
+    "body.item-fields",
+    "body.output-item-types",
     "stream.chat.tool-deltas",
     "stream.messages.delta-type",
     "stream.messages.tool-json",
