@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+
 from conformance.models import K31
 from conformance.protocols.view import Answer, Call, SearchResult
 from conformance.rules.groups import tries
