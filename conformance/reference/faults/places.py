@@ -14,6 +14,7 @@ PLACES = {
     "message": "the message of each choice, and on streams each delta (chat)",
     "block": "each content block, as it is or as it starts (messages)",
     "item": "each output item, also as it is added and done (responses)",
+    "call": "each tool call: in a message, block or item; on streams where it starts (on responses wherever it comes)",
 }
 _TERMINAL = ("response.completed", "response.incomplete", "response.failed")
 
@@ -39,6 +40,9 @@ def _chat(stage: str, root: dict[str, Any], data: dict[str, Any], *, event: bool
             yield choices, place
         elif stage == "message":
             yield choice, "delta" if event else "message"
+        elif stage == "call":
+            calls = choice["delta" if event else "message"].get("tool_calls", [])
+            yield from ((calls, number) for number, call in enumerate(calls) if "id" in call)
 
 
 def _messages(stage: str, root: dict[str, Any], data: dict[str, Any], *, event: bool) -> Iterator[Place]:
@@ -53,21 +57,27 @@ def _messages(stage: str, root: dict[str, Any], data: dict[str, Any], *, event: 
             yield root, ""
         elif kind == "message_delta":
             yield data, "delta"
-    elif stage == "block":
+    elif stage in ("block", "call"):
         if kind == "content_block_start":
-            yield data, "content_block"
-        elif not event:
-            yield from ((data["content"], place) for place in range(len(data["content"])))
+            found: list[Place] = [(data, "content_block")]
+        else:
+            found = [] if event else [(data["content"], place) for place in range(len(data["content"]))]
+        yield from (place for place in found if stage == "block" or place[0][place[1]]["type"] == "tool_use")
 
 
 def _responses(stage: str, root: dict[str, Any], data: dict[str, Any], *, event: bool) -> Iterator[Place]:
     holder, key = (data, "response") if event else (root, "")
     response = holder.get(key)
-    if stage == "item" and "item" in data:
+    if stage in ("item", "call") and "item" in data and _fits(stage, data["item"]):
         yield data, "item"
     if response is None:
         return
     if stage == "identity" or (stage == "ending" and (not event or data.get("type") in _TERMINAL)):
         yield holder, key
-    elif stage == "item":
-        yield from ((response["output"], place) for place in range(len(response["output"])))
+    elif stage in ("item", "call"):
+        output = response["output"]
+        yield from ((output, place) for place, item in enumerate(output) if _fits(stage, item))
+
+
+def _fits(stage: str, item: dict[str, Any]) -> bool:
+    return stage == "item" or item["type"] == "function_call"

@@ -34,9 +34,7 @@ def hooks_of(stage: str, change: Change, armed: Armed) -> Hooks:
     """Hooks that call ``change`` at the stage, for contexts that are armed."""
 
     def guarded(context: Context, value: Any) -> Any:
-        return (
-            change(context, deepcopy(value) if isinstance(value, dict | list) else value) if armed(context) else value
-        )
+        return change(context, _copied(value)) if armed(context) else value
 
     if stage in HOOKS:
         return Hooks(**{stage: guarded})
@@ -46,6 +44,13 @@ def hooks_of(stage: str, change: Change, armed: Armed) -> Hooks:
             [_in_event(stage, change, context, event) for event in events] if armed(context) else events
         ),
     )
+
+
+def _copied(value: Any) -> Any:
+    """A copy to change; what the items of an array share is copied for each of them."""
+    if isinstance(value, list):
+        return [deepcopy(item) for item in value]
+    return deepcopy(value) if isinstance(value, dict) else value
 
 
 def merged(all_hooks: list[Hooks]) -> Hooks:
