@@ -147,8 +147,8 @@ def _details(answer: Answer, usage: dict[str, Any]) -> Iterator[tuple[str, dict[
     over=Over.STREAM,
     protocols=(CHAT,),
     source=cite("chat-all", "#/components/schemas/ChatUsage"),
-    when=lambda answer: answer.ok and answer.streamed and sum(1 for _ in parts.usage_reports(answer)) > 1,
-    applies="a stream that reports usage in more than one chunk",
+    when=lambda answer: has_usage(answer) and answer.streamed,
+    applies="a stream that reports usage",
 )
 def reports_are_equal(answer: Answer) -> Findings:
     """Where more than one chunk reports usage, the reports are equal."""
