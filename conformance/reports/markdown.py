@@ -73,7 +73,8 @@ def _failure(entry: Failing) -> list[str]:
     finding = entry.finding
     level, protocol = finding.level or Level.MUST, finding.protocol
     times = f" ({entry.count} times)" if entry.count > 1 else ""
-    lines = [f"### {level.value}: {finding.rule} on {protocol} {finding.model}{times}", "", safe(entry.title), ""]
+    where = f"{protocol} {', '.join(entry.models)}"
+    lines = [f"### {level.value}: {finding.rule} on {where}{times}", "", safe(entry.title), ""]
     if entry.citation:
         lines += [f"> {_quoted(entry.citation.text)}", ">", f"> {entry.citation.document}:{entry.citation.line}", ""]
     lines += [f"- Found: {_code(finding.message)} at {_code(finding.pointer or '/')}"]

@@ -53,9 +53,10 @@ class Citation:
 
 @dataclass(frozen=True, kw_only=True)
 class Failing:
-    """One distinct breach: findings alike but for the exchange are one entry with a count."""
+    """One distinct breach: findings alike but for the model and the exchange are one entry with a count."""
 
-    finding: Finding
+    finding: Finding  # the first of them
+    models: tuple[str, ...]
     count: int
     title: str
     citation: Citation | None
@@ -87,13 +88,14 @@ def failing(verdicts: Iterable[Verdict], exchanges: Mapping[str, Exchange]) -> I
     found: dict[tuple[str, ...], list[Finding]] = {}
     for verdict in verdicts:
         for finding in verdict.findings:
-            key = (finding.rule, str(finding.protocol), finding.model, str(finding.level), finding.message)
+            key = (finding.rule, str(finding.protocol), str(finding.level), finding.message)
             found.setdefault(key, []).append(finding)
     for alike in sorted(found.values(), key=lambda group: -RANK[group[0].level or Level.INFO]):
         finding = alike[0]
         known = RULES.get(finding.rule)
         yield Failing(
             finding=finding,
+            models=tuple(dict.fromkeys(each.model for each in alike)),
             count=len(alike),
             title=known.statement if known else "",
             citation=citation(known, finding.protocol),

@@ -22,7 +22,8 @@ def html(run: Run, verdicts: tuple[Verdict, ...], gate: Gate, exchanges: Mapping
     entries = list(failing(verdicts, exchanges))
     anchors: dict[tuple[str, Protocol | None, str], str] = {}
     for number, entry in enumerate(entries, start=1):
-        anchors.setdefault((entry.finding.rule, entry.finding.protocol, entry.finding.model), f"f{number}")
+        for model in entry.models:
+            anchors.setdefault((entry.finding.rule, entry.finding.protocol, model), f"f{number}")
     return _template().render(
         run=run,
         gate=gate,
