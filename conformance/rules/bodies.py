@@ -131,8 +131,7 @@ def object_is_named(answer: Answer) -> Findings:
 
 
 def _chat_objects(answer: Answer) -> Findings:
-    names = ("chat.completion", "chat.completion.chunk")
-    expected = names[answer.streamed]
+    expected = "chat.completion.chunk" if answer.streamed else "chat.completion"
     found = (
         [(f"event {number}", chunk.get("object", MISSING)) for number, chunk in parts.chunks(answer)]
         if answer.streamed
@@ -146,9 +145,14 @@ def _chat_objects(answer: Answer) -> Findings:
             pointer=pointer,
             expected=expected,
             actual=parts.shown(name),
-            level=None if isinstance(name, str) and name in names else Level.SHOULD,
+            level=Level.SHOULD if name is MISSING or _respelled(name, expected) else None,
         )
         return  # once an answer: every chunk carries the same
+
+
+def _respelled(name: object, expected: str) -> bool:
+    """Whether a name is the expected one in other case or with other signs between its words."""
+    return isinstance(name, str) and re.sub(r"[\W_]+", ".", name).lower() == expected
 
 
 @rule(
