@@ -4,6 +4,7 @@ from __future__ import annotations
 
 ANSWER = (
     "body.*",
+    "error.not-as-text",
     "error.not-in-success",
     "finish.enum",
     "finish.incomplete-details",
@@ -14,6 +15,7 @@ ANSWER = (
     "http.body.*",
     "http.content-type.json",
     "http.key-not-echoed",
+    "http.no-internals-leaked",
     "http.no-repeated-server-error",
     "http.status.documented",
     "http.stream.flag-honoured",
@@ -42,6 +44,7 @@ ANSWER = (
 )
 
 STREAM = (
+    "error.stream-event",
     "http.content-type.event-stream",
     "stream.chat.chunk-shape",
     "stream.chat.constant-fields",

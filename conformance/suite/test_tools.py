@@ -14,6 +14,7 @@ def test_tools_offered(probe: Probe) -> None:
 
 
 @exercises(
+    "http.stream.flag-honoured",
     "body.item-fields",
     "body.output-item-types",
     "stream.chat.tool-deltas",
