@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 from conformance.models import K3
 from conformance.protocols.view import Answer, Call, Tool
 from conformance.rules.history import call_ids
-from conformance.rules.payloads import brief, is_filled, words
+from conformance.rules.payloads import brief, is_filled
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, cite, rule
 from conformance.values import Basis, Finding, Level
 
@@ -128,16 +127,19 @@ def calls_are_typed(answer: Answer) -> Findings:
 @rule("tool.no-duplicates", Level.MUST, Basis.PROTOCOL, source=CALLS, when=has_calls)
 def ids_are_not_reused(answer: Answer) -> Findings:
     """No call id occurs twice in an answer, and none is taken that an earlier call of the conversation has."""
-    ids = [call.id for call in answer.calls if isinstance(call.id, str)]
     earlier = call_ids(answer.asked)
-    for name in _repeated(ids):
-        call = [call for call in answer.calls if call.id == name][1]
-        yield Finding(
-            message="two calls of one answer have the same id",
-            pointer=call.pointer,
-            expected="another id",
-            actual=brief(name),
-        )
+    counts: Counter[str] = Counter()
+    for call in answer.calls:
+        if not is_filled(call.id):
+            continue
+        counts[call.id] += 1
+        if counts[call.id] == 2:
+            yield Finding(
+                message="two calls of one answer have the same id",
+                pointer=call.pointer,
+                expected="another id",
+                actual=brief(call.id),
+            )
     for call in answer.calls:
         if is_filled(call.id) and call.id in earlier:
             yield Finding(
@@ -147,7 +149,3 @@ def ids_are_not_reused(answer: Answer) -> Findings:
                 actual=brief(call.id),
                 level=Level.SHOULD,
             )
-
-
-def _repeated(ids: list[str]) -> Iterator[str]:
-    return (words(name) for name, count in Counter(ids).items() if count > 1 and name)
