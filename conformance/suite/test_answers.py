@@ -31,12 +31,18 @@ def test_text_of_many_scripts(probe: Probe) -> None:
     probe(answers.echo)
 
 
-@exercises("stream.not-buffered", "stream.same-ending-as-json", "usage.output-plausible", "usage.stream-equals-json")
+@exercises(
+    "stream.complete",
+    "stream.not-buffered",
+    "stream.same-ending-as-json",
+    "usage.output-plausible",
+    "usage.stream-equals-json",
+)
 def test_long_answer(probe: Probe) -> None:
     probe(answers.long)
 
 
-@exercises("request.extra-properties-tolerated", "stream.chat.usage")
+@exercises("request.extra-properties-tolerated", "stream.chat.chunk-shape", "stream.chat.usage")
 @cells(protocols=(Protocol.CHAT,))
 def test_usage_asked_for_in_a_stream(probe: Probe) -> None:
     probe(answers.reported_usage)
