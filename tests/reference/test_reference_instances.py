@@ -85,6 +85,19 @@ SATISFIABLE: dict[str, Any] = {
         "definitions": {"a": STRING},
         **of(x={"$ref": "#/definitions/a"}, y={"type": "array", "items": [STRING], "minItems": 1}),
     },
+    "unique objects": {
+        "type": "array",
+        "minItems": 5,
+        "uniqueItems": True,
+        "items": of(a=STRING, b={"type": "boolean"}),
+    },
+    "anchors": {"$defs": {"a": {"$anchor": "here", "type": "integer"}}, **of(x={"$ref": "#here"})},
+    "other root": {"$id": "http://example.com/x.json", "$defs": {"a": {"type": "null"}}, **of(x={"$ref": "#/$defs/a"})},
+    "large numbers": of(a={"type": "number", "minimum": 1e308}, b={"type": "number", "multipleOf": 1e-300}),
+    "costly pattern": of(a={**STRING, "pattern": "^(a|a)*b$", "minLength": 40}),
+    "many unique": {"type": "array", "items": STRING, "minItems": 600, "uniqueItems": True},
+    "many properties": {"type": "object", "properties": {f"p{n}": STRING for n in range(500)}},
+    "bushy recursion": {"type": "object", "properties": {name: {"$ref": "#"} for name in "abcde"}},
     "many items": {"type": "array", "minItems": 400, "items": of(a=STRING, b=STRING)},
 }
 
@@ -114,8 +127,15 @@ def test_instance_is_valid_and_the_same_each_time(schema: dict[str, Any]) -> Non
         {"type": "array", "items": {"type": "boolean"}, "minItems": 3, "uniqueItems": True},
         {"allOf": [{"type": "string"}, {"type": "object"}]},
         {"type": "nonsense"},
+        {"oneOf": [{"allOf": [{"$ref": "#"}, {"type": "string"}]}] * 5},
+        {"allOf": [{"$ref": "#"}]},
+        {"type": "string", "pattern": "((a{1000}){1000}){1000}"},
+        {"type": "array", "minItems": "x"},
+        {"type": "array", "minItems": 900, "items": {"type": "array", "minItems": 900, "items": {"type": "null"}}},
+        {"type": "object", "required": 5},
+        {"type": "integer", "minimum": 10**4000},
     ],
-    ids=str,
+    ids=lambda schema: str(schema)[:60],
 )
 def test_what_has_no_instance_is_refused(schema: Any) -> None:
     with pytest.raises(Unsatisfiable):

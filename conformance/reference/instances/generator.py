@@ -21,6 +21,7 @@ _DEEPEST = 40  # nested parts; below _OPTIONAL_DEPTH only what is required is ma
 _OPTIONAL_DEPTH = 4
 _MOST_STEPS = 5_000
 _MOST_ITEMS = 1_000
+_HEAVIEST = 20_000  # values in one array
 _MOST_CANDIDATES = 64
 _MARKS = {
     "object": ("properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties"),
@@ -28,6 +29,16 @@ _MARKS = {
     "string": ("pattern", "minLength", "maxLength", "format"),
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
 }
+_UNUSABLE = (  # what following a schema that means nothing runs into
+    Unresolvable,
+    re.error,
+    RecursionError,
+    OverflowError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    jsonschema.exceptions.UnknownType,
+)
 _TYPES = ("string", "object", "array", "integer", "number", "boolean", "null")
 
 
@@ -47,7 +58,9 @@ def instance(schema: Schema | bool, hints: Hints = Hints()) -> Any:  # noqa: B00
     try:
         validator = validator_for(schema, default=jsonschema.Draft202012Validator)(schema, registry=Registry())
         return _Search(validator, hints).value(schema)
-    except (Unresolvable, re.error, RecursionError, jsonschema.exceptions.UnknownType) as error:
+    except Unsatisfiable:
+        raise
+    except _UNUSABLE as error:
         raise Unsatisfiable("the schema cannot be followed") from error
 
 
@@ -60,20 +73,30 @@ class _Search:
         self._steps = 0
         self._named_after: str | None = None  # the property that the subject is for
 
-    def value(self, schema: Any, depth: int = 0, name: str | None = None, others: Sequence[Any] = ()) -> Any:
-        """The first valid candidate that is none of the others."""
+    def value(self, schema: Any, depth: int = 0, name: str | None = None) -> Any:
+        """The first valid candidate; ``name`` is that of the property it is for."""
+        return self._several(schema, 1, depth, name)[0]
+
+    def _several(
+        self, schema: Any, number: int, depth: int, name: str | None = None, but: Sequence[Any] = ()
+    ) -> list[Any]:
+        """As many different values as asked for, none of them among those of ``but``."""
+        found: list[Any] = []
+        for candidate in self._valid(schema, _MOST_CANDIDATES + 2 * number, depth, name):
+            if candidate not in found and candidate not in but:
+                found.append(candidate)
+            if len(found) >= number:
+                return found
+        raise Unsatisfiable("no value fits the schema")
+
+    def _valid(self, schema: Any, most: int, depth: int, name: str | None) -> Iterator[Any]:
+        """The valid ones among the first candidates."""
         if schema is True:
             schema = {"type": "string"}
         if not isinstance(schema, dict) or depth > _DEEPEST:
             raise Unsatisfiable("no value is allowed here" if schema is False else "the schema is too deep")
-        self._steps += 1
-        if self._steps > _MOST_STEPS:
-            raise Unsatisfiable("the schema is too involved")
         judge = self._validator.evolve(schema=schema)
-        for candidate in islice(self._candidates(schema, depth, name), _MOST_CANDIDATES + 2 * len(others)):
-            if candidate not in others and judge.is_valid(candidate):
-                return candidate
-        raise Unsatisfiable("no value fits the schema")
+        yield from filter(judge.is_valid, islice(self._candidates(schema, depth, name), most))
 
     def _wish(self, name: str | None) -> str | None:
         if name is None:
@@ -81,6 +104,9 @@ class _Search:
         return self._hints.values.get(name.lower()) or (self._hints.subject if name == self._named_after else None)
 
     def _candidates(self, schema: Schema, depth: int, name: str | None) -> Iterator[Any]:
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            raise Unsatisfiable("the schema is too involved")
         if "const" in schema:
             yield schema["const"]
             return
@@ -176,6 +202,9 @@ class _Search:
         for size in range(len(made) + 1, len(full)):
             yield dict(islice((made | full).items(), size))
         yield from self._enlarged(schema, declared, full, depth)
+        for name in full:
+            for value in islice(self._valid(_property(schema, declared, name), _MOST_ITEMS, depth + 1, name), 1, None):
+                yield ordered | full | {name: value}
 
     def _enlarged(self, schema: Schema, declared: Schema, made: dict[str, Any], depth: int) -> Iterator[dict[str, Any]]:
         """The object with undeclared properties, as many as minProperties asks for or dependents need."""
@@ -202,13 +231,10 @@ class _Search:
         if schema is True or not schema:
             yield from (f"property_{number}" for number in range(1, wanted + 1))
             return
-        found: list[str] = []
-        while len(found) < wanted:
-            try:
-                found.append(str(self.value(merged({"type": "string"}, schema), depth + 1, others=found)))
-            except Unsatisfiable:
-                break
-        yield from found
+        try:
+            yield from map(str, self._several(merged({"type": "string"}, schema), wanted, depth + 1))
+        except Unsatisfiable:
+            return
 
     def _arrays(self, schema: Schema, depth: int) -> Iterator[list[Any]]:
         first, rest = _items(schema)
@@ -218,21 +244,33 @@ class _Search:
         contains = schema.get("contains")
         wanted = schema.get("minContains", 1) if contains is not None else 0
         made: list[Any] = []
+        usual = 1 if depth <= _OPTIONAL_DEPTH and rest is not True and rest is not False else 0
         try:
-            for _ in range(min(int(wanted), _MOST_ITEMS)):
-                made.append(self._another(_conjunction(rest, contains), made, schema, depth))
-            usual = 1 if depth <= _OPTIONAL_DEPTH and rest is not True and rest is not False else 0
-            for place in range(len(made), max(least, len(first), usual)):
-                made.append(self._another(first[place] if place < len(first) else rest, made, schema, depth))
+            self._extend(made, _conjunction(rest, contains), min(int(wanted), _MOST_ITEMS), schema, depth)
+            for item in first[len(made) :]:
+                self._extend(made, item, 1, schema, depth)
+            self._extend(made, rest, max(least, usual) - len(made), schema, depth)
         except Unsatisfiable:
             if len(made) < least:
                 return
         yield made
         yield made[:least]
 
-    def _another(self, schema: Any, made: list[Any], whole: Schema, depth: int) -> Any:
-        """An item, different from those made where items must be unique."""
-        return self.value(schema, depth + 1, others=made if whole.get("uniqueItems") is True else ())
+    def _extend(self, made: list[Any], schema: Any, number: int, whole: Schema, depth: int) -> None:
+        """Add that many items; different ones where the array's items must be unique."""
+        if number > 0 and whole.get("uniqueItems") is True:
+            made += self._several(schema, number, depth + 1, but=made)
+        elif number > 0:
+            value = self.value(schema, depth + 1)
+            if _weight(value) * number > _HEAVIEST:
+                raise Unsatisfiable("the value would be too large")
+            made += [value] * number
+
+
+def _weight(value: Any) -> int:
+    """How many values a value holds, itself included."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(map(_weight, parts))
 
 
 def _without(schema: Schema, *keys: str) -> Schema:

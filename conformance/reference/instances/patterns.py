@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 _MOST_REPEATS = 1000
+_MOST_CHARACTERS = 10_000
 _CLASSES = {"d": "0", "D": "a", "w": "a", "W": "-", "s": " ", "S": "a", "n": "\n", "t": "\t", "r": "\r", "f": "\f"}
 _EXAMPLES = "aA0_- .b1Z,:/@#+zxé中~"
 
@@ -52,7 +53,7 @@ def _sequence(pattern: str, at: int, choice: int) -> _Node:
         node = _atom(pattern, at, choice)
         least, most, at = _quantifier(pattern, node.end)
         repeats = least if choice == 0 else min(most, least + choice)
-        if repeats > _MOST_REPEATS:
+        if repeats > _MOST_REPEATS or repeats * len(node.text) > _MOST_CHARACTERS:
             raise Unsupported(pattern[:100])
         made.append(node.text * repeats)
     return _Node("".join(made), at)
