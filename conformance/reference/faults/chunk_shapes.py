@@ -35,7 +35,7 @@ def null_choices(_: Context, events: Events) -> Events:
 
 @fault("chunk-choices-as-object", "events", on=_ON, modes=_ONLY, caught_by=_SHAPE)
 def choices_as_object(_: Context, events: Events) -> Events:
-    """choices is the one choice instead of an array."""
+    """The field choices is the one choice instead of an array."""
     for event in events:
         if data(event).get("choices"):
             data(event)["choices"] = data(event)["choices"][0]

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.reference.encoding.frame import Event
-from conformance.reference.faults.edits import Events, choices, data, doubled, finishing, holding, moved
+from conformance.reference.faults.edits import (
+    Events,
+    after_finish,
+    choices,
+    data,
+    doubled,
+    finishing,
+    holding,
+    last_holding,
+    moved,
+)
 from conformance.reference.faults.registry import CHAT, STREAM, fault
 from conformance.reference.hooks import Context
 
@@ -44,7 +54,7 @@ def model_changes(_: Context, events: Events) -> Events:
 
 @fault("chunk-created-changes", "events", on=_ON, modes=_ONLY, caught_by=_SAME)
 def created_changes(_: Context, events: Events) -> Events:
-    """created is the time of each chunk instead of the answer's."""
+    """The field created is the time of each chunk instead of the answer's."""
     for number, event in enumerate(events):
         if "created" in data(event):
             data(event)["created"] += number // 2
@@ -119,15 +129,13 @@ def finish_twice(_: Context, events: Events) -> Events:
 @fault("chunk-text-after-finish", "events", on=_ON, modes=_ONLY, caught_by=_FINISH)
 def text_after_finish(_: Context, events: Events) -> Events:
     """The last piece of the text comes after the finish_reason."""
-    end = finishing(events)
-    return moved(events, (holding(events, "content") or [None])[-1], None if end is None else end + 1)
+    return moved(events, last_holding(events, "content"), after_finish(events))
 
 
 @fault("chunk-arguments-after-finish", "events", on=_ON, modes=_ONLY, caught_by=_FINISH)
 def arguments_after_finish(_: Context, events: Events) -> Events:
     """The last piece of a call's arguments comes after the finish_reason."""
-    end = finishing(events)
-    return moved(events, (holding(events, "tool_calls") or [None])[-1], None if end is None else end + 1)
+    return moved(events, last_holding(events, "tool_calls"), after_finish(events))
 
 
 @fault("chunk-role-missing", "events", on=_ON, modes=_ONLY, caught_by=_ROLE, seen=("router-for-me/CLIProxyAPI#530",))

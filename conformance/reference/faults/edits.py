@@ -104,6 +104,17 @@ def holding(events: Events, name: str) -> list[int]:
     return [place for place, event in enumerate(events) if any(c["delta"].get(name) for c in choices([event]))]
 
 
+def last_holding(events: Events, name: str) -> int | None:
+    """The place of the last chunk whose delta has a field that is not empty."""
+    return next(reversed(holding(events, name)), None)
+
+
+def after_finish(events: Events) -> int | None:
+    """The place behind a chat stream's chunk with the finish_reason."""
+    end = finishing(events)
+    return None if end is None else end + 1
+
+
 def finishing(events: Events) -> int | None:
     """The place of a chat stream's chunk with the finish_reason."""
     return next((n for n, event in enumerate(events) if any(c.get("finish_reason") for c in choices([event]))), None)
