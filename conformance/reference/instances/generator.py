@@ -15,7 +15,16 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from conformance.reference.instances import scalars
-from conformance.reference.instances.merging import Schema, merged
+from conformance.reference.instances.merging import Schema, both, merged
+from conformance.reference.instances.shapes import (
+    grows,
+    item_schemas,
+    property_schema,
+    takes_text,
+    types_to_try,
+    weight,
+    without,
+)
 
 _DEEPEST = 40  # nested parts; below _OPTIONAL_DEPTH only what is required is made
 _OPTIONAL_DEPTH = 4
@@ -23,12 +32,6 @@ _MOST_STEPS = 5_000
 _MOST_ITEMS = 1_000
 _HEAVIEST = 20_000  # values in one array
 _MOST_CANDIDATES = 64
-_MARKS = {
-    "object": ("properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties"),
-    "array": ("items", "prefixItems", "minItems", "maxItems", "contains", "uniqueItems"),
-    "string": ("pattern", "minLength", "maxLength", "format"),
-    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-}
 _UNUSABLE = (  # what following a schema that means nothing runs into
     Unresolvable,
     re.error,
@@ -39,7 +42,6 @@ _UNUSABLE = (  # what following a schema that means nothing runs into
     AttributeError,
     jsonschema.exceptions.UnknownType,
 )
-_TYPES = ("string", "object", "array", "integer", "number", "boolean", "null")
 
 
 class Unsatisfiable(ValueError):
@@ -122,17 +124,17 @@ class _Search:
         if isinstance(reference, str):
             yield from self._through(schema, "$ref", [self._target(reference)], depth, name)
         elif isinstance(schema.get("allOf"), list):
-            rest = _without(schema, "allOf")
+            rest = without(schema, "allOf")
             for part in schema["allOf"]:
                 rest = merged(rest, self._followed(part))
             yield from self._candidates(rest, depth + 1, name)
         elif key := next((key for key in ("oneOf", "anyOf") if isinstance(schema.get(key), list)), None):
             yield from self._through(schema, key, schema[key], depth, name)
         elif "if" in schema:
-            branches = [_conjunction(schema["if"], schema.get("then", True)), schema.get("else", True)]
-            yield from self._through(_without(schema, "then", "else"), "if", branches, depth, name)
+            branches = [both(schema["if"], schema.get("then", True)), schema.get("else", True)]
+            yield from self._through(without(schema, "then", "else"), "if", branches, depth, name)
         else:
-            kinds = _types(schema)
+            kinds = types_to_try(schema)
             for kind in kinds:
                 found = self._of_type(kind, schema, depth, name)
                 yield from found if len(kinds) == 1 else islice(found, _MOST_CANDIDATES // len(kinds))
@@ -152,15 +154,15 @@ class _Search:
             if not isinstance(reference, str):
                 break
             target = self._target(reference)
-            result = merged(_without(result, "$ref"), target if isinstance(target, dict) else {})
+            result = merged(without(result, "$ref"), target if isinstance(target, dict) else {})
         return result
 
     def _through(self, schema: Schema, key: str, options: list[Any], depth: int, name: str | None) -> Iterator[Any]:
-        rest = _without(schema, key)
+        rest = without(schema, key)
         if depth > _DEEPEST:
             return
         if depth > _OPTIONAL_DEPTH:
-            options = sorted(options, key=_grows)  # an end to recursion first
+            options = sorted(options, key=grows)  # an end to recursion first
         for option in options:
             if option is not False:
                 yield from self._candidates(merged(rest, option if isinstance(option, dict) else {}), depth + 1, name)
@@ -182,12 +184,12 @@ class _Search:
         required = [name for name in schema.get("required", ()) if isinstance(name, str)]
         optional = [name for name in declared if name not in required] if depth <= _OPTIONAL_DEPTH else []
         if self._named_after is None:
-            names = (name for name in [*required, *optional] if _takes_text(declared.get(name)))
+            names = (name for name in [*required, *optional] if takes_text(declared.get(name)))
             self._named_after = next(names, "")
         made: dict[str, Any] = {}
         for name in required:
             try:
-                made[name] = self.value(_property(schema, declared, name), depth + 1, name)
+                made[name] = self.value(property_schema(schema, declared, name), depth + 1, name)
             except Unsatisfiable:
                 return
         full = dict(made)
@@ -203,7 +205,9 @@ class _Search:
             yield dict(islice((made | full).items(), size))
         yield from self._enlarged(schema, declared, full, depth)
         for name in full:
-            for value in islice(self._valid(_property(schema, declared, name), _MOST_ITEMS, depth + 1, name), 1, None):
+            for value in islice(
+                self._valid(property_schema(schema, declared, name), _MOST_ITEMS, depth + 1, name), 1, None
+            ):
                 yield ordered | full | {name: value}
 
     def _enlarged(self, schema: Schema, declared: Schema, made: dict[str, Any], depth: int) -> Iterator[dict[str, Any]]:
@@ -221,7 +225,7 @@ class _Search:
         result = dict(made)
         for name in extra:
             try:
-                result.setdefault(name, self.value(_property(schema, declared, name), depth + 1, name))
+                result.setdefault(name, self.value(property_schema(schema, declared, name), depth + 1, name))
             except Unsatisfiable:
                 return
         if extra:
@@ -237,7 +241,7 @@ class _Search:
             return
 
     def _arrays(self, schema: Schema, depth: int) -> Iterator[list[Any]]:
-        first, rest = _items(schema)
+        first, rest = item_schemas(schema)
         least = int(schema.get("minItems", 0))
         if least > _MOST_ITEMS:
             return
@@ -246,7 +250,7 @@ class _Search:
         made: list[Any] = []
         usual = 1 if depth <= _OPTIONAL_DEPTH and rest is not True and rest is not False else 0
         try:
-            self._extend(made, _conjunction(rest, contains), min(int(wanted), _MOST_ITEMS), schema, depth)
+            self._extend(made, both(rest, contains), min(int(wanted), _MOST_ITEMS), schema, depth)
             for item in first[len(made) :]:
                 self._extend(made, item, 1, schema, depth)
             self._extend(made, rest, max(least, usual) - len(made), schema, depth)
@@ -262,63 +266,6 @@ class _Search:
             made += self._several(schema, number, depth + 1, but=made)
         elif number > 0:
             value = self.value(schema, depth + 1)
-            if _weight(value) * number > _HEAVIEST:
+            if weight(value) * number > _HEAVIEST:
                 raise Unsatisfiable("the value would be too large")
             made += [value] * number
-
-
-def _weight(value: Any) -> int:
-    """How many values a value holds, itself included."""
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return 1 + sum(map(_weight, parts))
-
-
-def _without(schema: Schema, *keys: str) -> Schema:
-    return {key: value for key, value in schema.items() if key not in keys}
-
-
-def _items(schema: Schema) -> tuple[list[Any], Any]:
-    """The schemas of the first items, and that of all others; drafts before 2020-12 name them otherwise."""
-    items = schema.get("items", True)
-    if isinstance(items, list):
-        return items, schema.get("additionalItems", True)
-    first = schema.get("prefixItems")
-    return (first if isinstance(first, list) else []), items
-
-
-def _grows(option: Any) -> bool:
-    return isinstance(option, dict) and ("$ref" in option or option.get("type") in ("object", "array"))
-
-
-def _conjunction(first: Any, second: Any) -> Any:
-    if first is False or second is False:
-        return False
-    if isinstance(first, dict) and isinstance(second, dict):
-        return {"allOf": [first, second]}
-    return second if first is True else first
-
-
-def _takes_text(schema: Any) -> bool:
-    return isinstance(schema, dict) and not {"$ref", "enum", "const"} & set(schema) and _types(schema)[:1] == ["string"]
-
-
-def _property(schema: Schema, declared: Schema, name: str) -> Any:
-    """The schema of a property: as declared, by the first pattern that fits its name, else of any other."""
-    if name in declared:
-        return declared[name]
-    patterns = schema.get("patternProperties")
-    for pattern, value in patterns.items() if isinstance(patterns, dict) else ():
-        if re.search(pattern, name):
-            return value
-    return schema.get("additionalProperties", True)
-
-
-def _types(schema: Schema) -> list[str]:
-    """The types to try: those declared, else those that the keywords speak of, else all."""
-    declared = schema.get("type")
-    if isinstance(declared, str):
-        return [declared]
-    if isinstance(declared, list):
-        return [kind for kind in declared if kind != "null"] + [kind for kind in declared if kind == "null"]
-    marked = [kind for kind, keys in _MARKS.items() if any(key in schema for key in keys)]
-    return marked + [kind for kind in _TYPES if kind not in marked]

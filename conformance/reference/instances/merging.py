@@ -59,10 +59,11 @@ def _union(first: Any, second: Any) -> Any:
 def _properties(first: Any, second: Any) -> Any:
     if not isinstance(first, dict) or not isinstance(second, dict):
         return second
-    return first | {key: _both(first[key], value) if key in first else value for key, value in second.items()}
+    return first | {key: both(first[key], value) if key in first else value for key, value in second.items()}
 
 
-def _both(first: Any, second: Any) -> Any:
+def both(first: Any, second: Any) -> Any:
+    """A schema that asks for both; True and False are schemas too."""
     if first is False or second is False:
         return False
     if isinstance(first, dict) and isinstance(second, dict):
@@ -86,9 +87,9 @@ _JOINS: dict[str, Callable[[Any, Any], Any]] = {
     "required": _union,
     "properties": _properties,
     "patternProperties": _properties,
-    "items": _both,
-    "additionalProperties": _both,
-    "propertyNames": _both,
+    "items": both,
+    "additionalProperties": both,
+    "propertyNames": both,
     "multipleOf": _multiple,
     "allOf": _together,
 }
