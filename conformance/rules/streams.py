@@ -25,6 +25,7 @@ _IGNORED = frozenset({Fault.NUL_IN_ID, Fault.BAD_RETRY})
 _HALF = re.compile("[\ud800-\udfff]")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _BEYOND_LATIN = re.compile(r"[\u0100-\U0010ffff]{2,}")
+_ABOUT_ENCODINGS = re.compile(r"mojibake|encod|utf-?8|latin-?1|replacement character|u\+fffd|编码|乱码", re.IGNORECASE)
 _BUFFERED = 0.9  # of the whole time passes before the first event
 _SHORTEST = 1000  # milliseconds: what is faster than this says nothing about buffering
 
@@ -159,17 +160,18 @@ def _said(answer: Answer) -> tuple[str, ...]:
 def characters_arrive_whole(answer: Answer) -> Findings:
     """The joined text of a stream holds no U+FFFD, no half surrogate pair and no UTF-8 read as another encoding."""
     asked = answer.asked.prompt + answer.asked.last_user
+    explains = _ABOUT_ENCODINGS.search(asked) is not None
     for text in _said(answer):
         healed = _joined_pairs(text)
         place = next((found.start() for found in _HALF.finditer(healed)), None)
         if place is not None:
             yield _broken("a half surrogate pair", healed, place)
-        elif "\ufffd" in text and "\ufffd" not in asked:
+        elif "\ufffd" in text and "\ufffd" not in asked and not explains:
             yield _broken("U+FFFD in place of a character", text, text.index("\ufffd"))
         elif healed != text:
             half = next(found.start() for found in _HALF.finditer(text))
             yield _broken("a surrogate pair is cut in two by the border of two deltas", text, half, Level.SHOULD)
-        elif (place := _misread(text, asked)) is not None:
+        elif not explains and (place := _misread(text, asked)) is not None:
             yield _broken("UTF-8 was read as another encoding", text, place)
         else:
             continue

@@ -73,7 +73,10 @@ def history_costs_input(group: Group) -> Findings:
     if not alone.ok or not after.ok:
         raise Inconclusive("one of the two requests was not answered")
     before, total = _input(alone), _input(after)
-    margin = _MARGIN if _earlier_text(after) - _earlier_text(alone) >= _LONG else 1
+    more = _earlier_text(after) - _earlier_text(alone)
+    if more <= 0:
+        raise Inconclusive("the request with earlier turns holds no more text than the one without")
+    margin = _MARGIN if more >= _LONG else 1
     if total < before + margin:
         yield Finding(
             message="earlier turns hardly add to the input tokens",

@@ -162,6 +162,11 @@ def test_a_replacement_character_that_was_asked_for_is_fine():
     assert judged("chat.stream", asked, said("caf\ufffd")) == set()
 
 
+def test_an_answer_about_encodings_may_show_what_they_break():
+    asked = put("/0/request/body/messages/0/content", "What does 柏林 look like, read in the wrong encoding?")
+    assert judged("chat.stream", asked, said("柏林".encode().decode("latin-1"))) == set()
+
+
 FAULTS = {
     "reasoning that is no string": (
         "chat.stream",
