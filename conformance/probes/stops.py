@@ -39,15 +39,15 @@ def matched(cell: Cell) -> Script:
 
 
 def near_misses(cell: Cell) -> Script:
-    """Sequences that the text nearly holds, with two controls; every try twice."""
+    """Sequences that the text nearly holds, with two controls; every try twice in each mode."""
     if not applies(cell):
         return
     body = cell.body(REPEAT + TEXT + " hotel")
     for _ in range(2):
         yield cell.ask(body, Intent.REPEAT, Intent.CONTROL)
-    for _ in range(2):
-        yield cell.ask(_stopping(body, *NEAR_MISSES), Intent.REPEAT)
-    yield cell.ask({**_stopping(body, *NEAR_MISSES), "stream": True}, Intent.REPEAT)
+    for mode in cell.both(_stopping(body, *NEAR_MISSES)):
+        for _ in range(2):
+            yield cell.ask(mode, Intent.REPEAT)
 
 
 def edges(cell: Cell) -> Script:

@@ -14,6 +14,7 @@ def test_search_on_chat(probe: Probe) -> None:
 
 
 @exercises(
+    "finish.tool-iff-call",
     "search.end-turn",
     "search.max-uses",
     "search.messages-performed",

@@ -8,7 +8,7 @@ from conformance.probes import tools
 from conformance.values import Protocol
 
 
-@exercises("finish.tool-iff-call", "tool.declared-only", "tool.no-markup-in-text")
+@exercises("finish.not-null", "finish.tool-iff-call", "tool.declared-only", "tool.no-markup-in-text")
 def test_tools_offered(probe: Probe) -> None:
     probe(tools.offered)
 
@@ -17,7 +17,9 @@ def test_tools_offered(probe: Probe) -> None:
     "http.stream.flag-honoured",
     "body.item-fields",
     "body.output-item-types",
+    "stream.chat.one-finish",
     "stream.chat.tool-deltas",
+    "stream.complete",
     "stream.messages.delta-type",
     "stream.messages.tool-json",
     "stream.responses.calls",
@@ -56,7 +58,13 @@ def test_round_trip(probe: Probe) -> None:
     probe(tools.round_trip)
 
 
-@exercises("stream.chat.tool-deltas", "stream.messages.block-index", "stream.responses.items", "tool.parallel-results")
+@exercises(
+    "finish.tool-iff-call",
+    "stream.chat.tool-deltas",
+    "stream.messages.block-index",
+    "stream.responses.items",
+    "tool.parallel-results",
+)
 def test_parallel_calls(probe: Probe) -> None:
     probe(tools.parallel)
 

@@ -62,8 +62,8 @@ def text_deltas_lost(context: Context, events: list[Event]) -> list[Event]:
         if not isinstance(event.data, dict):
             return False
         if context.protocol is MESSAGES:
-            return event.data.get("delta", {}).get("type") == "text_delta"
-        return any(choice["delta"].get("content") for choice in event.data["choices"])
+            return bool(event.data.get("delta", {}).get("type") == "text_delta")
+        return any(bool(choice["delta"].get("content")) for choice in event.data["choices"])
 
     return [event for event in events if not carries_text(event)]
 
