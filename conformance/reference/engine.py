@@ -11,16 +11,15 @@ import secrets
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from conformance.models import CONTEXT_WINDOW
-from conformance.reference import directives, search, tokens
+from conformance.reference import directives, search
+from conformance.reference.budget import Draft, bounded
 from conformance.reference.cache import Measure
 from conformance.reference.calls import Wanted, wanted
 from conformance.reference.instances import Hints, Unsatisfiable, instance
 from conformance.reference.prompts import SEARCH, Prompt, Tool
 from conformance.reference.refusals import invalid
-from conformance.reference.results import Call, Finish, Result, Search, Usage
+from conformance.reference.results import Call, Result, Search
 from conformance.reference.wording import Turn, equalities, last_turn
 from conformance.values import Protocol
 
@@ -46,22 +45,13 @@ _REMARKS = (
 _MOST_QUOTED = 2_000  # characters of a tool's result
 
 
-class Draft(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer as it would be without a limit."""
-
-    reasoning: str
-    searches: tuple[Search, ...] = ()
-    text: str = ""
-    calls: tuple[Call, ...] = ()
-
-
 def answer(prompt: Prompt, measure: Measure, *, seed: int) -> Result:
     """Answer a prompt as far as its limit and the context window reach; its input tokens are not counted yet.
 
     Raises Refused where a schema that the request carries has no instance.
     """
     limit = min(prompt.limit, max(1, CONTEXT_WINDOW - measure.total))
-    return _bounded(_draft(prompt, seed, limit), limit, prompt.stop)
+    return bounded(_draft(prompt, seed, limit), limit, prompt.stop)
 
 
 def _draft(prompt: Prompt, seed: int, limit: int) -> Draft:
@@ -86,8 +76,7 @@ def _reasoning(prompt: Prompt, turn: Turn, seed: int) -> str:
 
 def _calls(prompt: Prompt, turn: Turn) -> Iterator[Call]:
     for each in wanted(prompt, turn):
-        made = _search_call(turn) if each.tool is None else _function_call(each, each.tool, turn)
-        yield made
+        yield _search_call(turn) if each.tool is None else _function_call(each, each.tool, turn)
 
 
 def _search_call(turn: Turn) -> Call:
@@ -164,58 +153,3 @@ def _json(value: object) -> str:
 
 def _identifier() -> str:
     return secrets.token_hex(12)
-
-
-def _bounded(draft: Draft, limit: int, stop: tuple[str, ...]) -> Result:
-    """The draft as far as the limit reaches, ended early by a stop sequence in the text."""
-    left = limit
-    reasoning, left, whole = _taken(draft.reasoning, left)
-    thought = limit - left
-    searches: list[Search] = []
-    for each in draft.searches if whole else ():
-        cost = tokens.count(_json({"query": each.query}))
-        if cost > left:
-            left, whole = 0, False
-            break
-        searches.append(each)
-        left -= cost
-    text, calls = "", []
-    if whole:
-        text, reach = _stopped(draft.text, stop)
-        _, after, whole = _taken(draft.text[:reach], left)
-        if not whole:
-            text = _taken(draft.text, left)[0]
-        elif reach < len(draft.text) or text != draft.text:
-            draft = msgspec.structs.replace(draft, calls=())
-        left = after
-    for call in draft.calls if whole else ():
-        arguments, left, whole = _taken(call.arguments, left)
-        if arguments:
-            calls.append(msgspec.structs.replace(call, arguments=arguments))
-        if not whole:
-            break
-    finish = Finish.LENGTH if not whole else Finish.CALLS if calls else Finish.STOP
-    usage = Usage(input=0, output=limit - left, reasoning=thought, searches=len(searches))
-    return Result(
-        reasoning=reasoning,
-        searches=tuple(searches),
-        text=text,
-        calls=tuple(calls),
-        finish=finish,
-        usage=usage,
-    )
-
-
-def _taken(text: str, left: int) -> tuple[str, int, bool]:
-    """As much of a text as fits, what is left of the limit then, and whether that is all of it."""
-    part = tokens.head(text, left)
-    return part, left - tokens.count(part), len(part) == len(text)
-
-
-def _stopped(text: str, stop: tuple[str, ...]) -> tuple[str, int]:
-    """The text before the earliest stop sequence, and where the generation ended: after the match."""
-    found = [(text.index(sequence), len(sequence)) for sequence in stop if sequence in text]
-    if not found:
-        return text, len(text)
-    start, length = min(found)
-    return text[:start], start + length
