@@ -34,6 +34,11 @@ def of(events: Events, *kinds: str) -> Iterator[dict[str, Any]]:
     return (data(event) for event in events if kind(event) in kinds)
 
 
+def output(events: Events) -> list[dict[str, Any]]:
+    """The output of a responses stream's final response, to change in place."""
+    return next((each["response"]["output"] for each in of(events, *TERMINAL)), [])
+
+
 def first(events: Events, *kinds: str) -> int | None:
     """The place of the first event of these types."""
     return next((place for place, event in enumerate(events) if kind(event) in kinds), None)
