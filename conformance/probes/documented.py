@@ -28,8 +28,9 @@ def examples(cell: Cell) -> Script:
 
 
 def forms(cell: Cell) -> Script:
-    """A documented example with one field in its other documented form."""
-    for body in _forms(cell):
+    """A documented example with one field in its other documented form; the user's words in blocks also streamed."""
+    bodies = _forms(cell)
+    for body in (*bodies, {**bodies[1], "stream": True}):
         yield cell.ask(body, Intent.VALID)
 
 

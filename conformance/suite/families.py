@@ -71,5 +71,6 @@ STREAM = (
     "stream.responses.text",
     "stream.responses.wrapped",
     "stream.sse-framing",
+    "usage.reported-once",
     "usage.stream-equals-json",
 )

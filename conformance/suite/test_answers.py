@@ -26,7 +26,7 @@ def test_default_limit(probe: Probe) -> None:
     probe(answers.default_limit)
 
 
-@exercises("body.text-not-empty", "stream.utf8-intact")
+@exercises("body.text-not-empty", "http.no-repeated-server-error", "request.valid-accepted", "stream.utf8-intact")
 def test_text_of_many_scripts(probe: Probe) -> None:
     probe(answers.echo)
 

@@ -8,7 +8,11 @@ from conformance.values import Protocol
 
 
 @exercises(
-    "finish.incomplete-details", "finish.length-*", "finish.truncated-not-completed", "stream.same-ending-as-json"
+    "finish.incomplete-details",
+    "finish.length-*",
+    "finish.truncated-not-completed",
+    "stream.responses.status",
+    "stream.same-ending-as-json",
 )
 def test_cut_off(probe: Probe) -> None:
     probe(limits.cut_off)
@@ -25,7 +29,7 @@ def test_legacy_limit(probe: Probe) -> None:
     probe(limits.alias)
 
 
-@exercises("finish.length-at-limit", "request.valid-accepted")
+@exercises("finish.length-at-limit", "http.no-repeated-server-error", "request.valid-accepted")
 def test_smallest_and_largest_limit(probe: Probe) -> None:
     probe(limits.edges)
 

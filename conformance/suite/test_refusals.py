@@ -33,12 +33,12 @@ def test_invalid_in_both_modes(probe: Probe) -> None:
     probe(refusals.in_both_modes)
 
 
-@exercises("request.unknown-model-rejected")
+@exercises("http.status.documented", "request.invalid-rejected", "request.unknown-model-rejected")
 def test_unknown_model(probe: Probe) -> None:
     probe(refusals.unknown_model)
 
 
-@exercises("error.envelope", "error.envelope.foreign", "http.malformed-json-rejected")
+@exercises("error.envelope", "error.envelope.foreign", "http.malformed-json-rejected", "http.no-server-error")
 def test_malformed_body(probe: Probe) -> None:
     probe(refusals.malformed)
 
