@@ -114,6 +114,11 @@ def test_cells_outside_the_rule_do_not_apply():
     assert all(v.outcome is Outcome.NOT_APPLICABLE for v in verdicts if v.protocol in (MESSAGES, RESPONSES))
 
 
+def test_a_cell_that_the_ledger_takes_out_does_not_apply():
+    rule = make(always, not_on=frozenset({(CHAT, "kimi-k3")}))
+    assert outcome(rule, exchange(1)).outcome is Outcome.NOT_APPLICABLE
+
+
 @pytest.mark.parametrize(
     ("asked", "level"),
     [

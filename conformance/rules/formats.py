@@ -77,6 +77,7 @@ def _asks_for_schema(answer: Answer) -> bool:
     Level.MUST,
     Basis.DOCUMENTED,
     protocols=(CHAT, MESSAGES),
+    not_on=((MESSAGES, "kimi-k3"),),  # the ledger: messages k31 only
     source={
         CHAT: cite(
             "chat-all", "#/components/schemas/ChatCompletionRequest/properties/response_format/properties/json_schema"

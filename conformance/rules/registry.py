@@ -45,6 +45,7 @@ class Rule:
     by_analogy: frozenset[Protocol] = frozenset()
     should_on: frozenset[tuple[Protocol, str]] = frozenset()
     must_on: frozenset[Protocol] = frozenset()  # surfaces on which the ledger lets a should rule's finding be must
+    not_on: frozenset[tuple[Protocol, str]] = frozenset()  # cells that the ledger's own words take out
 
     @property
     def family(self) -> str:
@@ -63,7 +64,7 @@ class Rule:
 
     def covers(self, protocol: Protocol, model: str) -> bool:
         """Whether the ledger applies the rule to a cell."""
-        return protocol in self.protocols and model in self.models
+        return protocol in self.protocols and model in self.models and (protocol, model) not in self.not_on
 
 
 class DuplicateRule(Exception):
@@ -93,12 +94,13 @@ def rule(
     by_analogy: tuple[Protocol, ...] = (),
     should_on: tuple[tuple[Protocol, str], ...] = (),
     must_on: tuple[Protocol, ...] = (),
+    not_on: tuple[tuple[Protocol, str], ...] = (),
 ) -> Callable[[Callable[..., Iterable[Finding]]], Callable[..., Iterable[Finding]]]:
     """Register a rule function under a ledger id.
 
-    Rules over an exchange or a stream take an ``Answer`` and need ``when``; rules over a pair or a conversation take
-    the ``Group`` (a tuple of answers, in the order of the evidence) that ``find`` yields, and ``when`` then narrows the
-    groups by every member. The function's docstring is the rule's statement; ``applies`` says when it applies, and is
+    Without ``find`` the function takes an ``Answer`` and needs ``when``; with it the function takes the ``Group`` (a
+    tuple of answers, in the order of the evidence) that the finder yields, and ``when`` narrows the groups by every
+    member. The function's docstring is the rule's statement; ``applies`` says when it applies, and is
     taken from the docstring of the guard or finder where it is left out.
     """
 
@@ -123,6 +125,7 @@ def rule(
             by_analogy=frozenset(by_analogy),
             should_on=frozenset(should_on),
             must_on=frozenset(must_on),
+            not_on=frozenset(not_on),
         )
         return function
 
