@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from conformance.reference.faults.registry import CHAT, JSON, MESSAGES, fault
-from conformance.reference.faults.terms import LIMITS, forgiven, limit, sent, unacceptable
+from conformance.reference.faults.terms import LIMITS, forgiven, found, limit, sent, unacceptable
 from conformance.reference.hooks import Context
 from conformance.reference.problems import Problem
 from conformance.reference.refusals import Refusal
@@ -32,7 +32,7 @@ def second_refuses() -> Callable[[Context, Problems], Problems]:
     second = _is_second()
 
     def hook(context: Context, problems: Problems) -> Problems:
-        return [*problems, Problem(kind="unsupported", message="not served here")] if second(context) else problems
+        return found(problems, "not served here", when=second(context))
 
     return hook
 
@@ -56,7 +56,7 @@ def second_without_efforts() -> Callable[[Context, Problems], Problems]:
     def hook(context: Context, problems: Problems) -> Problems:
         given = sent(context, "reasoning_effort") or sent(context, "output_config")
         old = second(context) and given is not None
-        return [*problems, Problem(kind="unsupported", message="efforts are unknown")] if old else problems
+        return found(problems, "efforts are unknown", when=old)
 
     return hook
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.reference.faults.registry import BOTH, CHAT, JSON, MESSAGES, RESPONSES, STREAM, fault
-from conformance.reference.faults.terms import LIMITS, effort, limit, said, sent, unacceptable
+from conformance.reference.faults.terms import LIMITS, effort, found, limit, said, sent, unacceptable
 from conformance.reference.hooks import Context
 from conformance.reference.problems import Problem
 from conformance.reference.refusals import Refusal
@@ -15,10 +15,6 @@ _VALID = ("request.valid-accepted",)
 _FORMS = ("request.forms-accepted", "request.valid-accepted")
 _FEATURES = ("model.chat-features-accepted", "request.valid-accepted")
 _CHARSET = ("http.request-charset-accepted",)
-
-
-def _refused(problems: Problems, words: str, *, when: object) -> Problems:
-    return [*problems, Problem(kind="unsupported", message=words)] if when else problems
 
 
 def _blocks(context: Context) -> list[dict[str, Any]]:
@@ -31,64 +27,64 @@ def _blocks(context: Context) -> list[dict[str, Any]]:
 @fault("refuses-limit-one", "problems", modes=(JSON,), caught_by=_VALID)
 def limit_one(context: Context, problems: Problems) -> Problems:
     """An output limit of 1 is refused."""
-    return _refused(problems, "the limit must be greater than 1", when=limit(context) == 1)
+    return found(problems, "the limit must be greater than 1", when=limit(context) == 1)
 
 
 @fault("refuses-largest-limit", "problems", modes=(JSON,), caught_by=_VALID)
 def largest_limit(context: Context, problems: Problems) -> Problems:
     """The largest output limit that is documented is refused."""
-    return _refused(problems, "the limit must be less than 1048576", when=limit(context) == 1_048_576)
+    return found(problems, "the limit must be less than 1048576", when=limit(context) == 1_048_576)
 
 
 @fault("refuses-no-limit", "problems", on=(CHAT, RESPONSES), modes=(JSON,), caught_by=_VALID)
 def no_limit(context: Context, problems: Problems) -> Problems:
     """A request without an output limit is refused."""
     names = {LIMITS[context.protocol], "max_tokens"}
-    return _refused(problems, "an output limit is required", when=not names & (context.body or {}).keys())
+    return found(problems, "an output limit is required", when=not names & (context.body or {}).keys())
 
 
 @fault("refuses-documented-stream", "problems", on=(CHAT, MESSAGES), modes=(STREAM,), caught_by=_VALID)
 def documented_stream(context: Context, problems: Problems) -> Problems:
     """The documented streamed example is refused."""
-    return _refused(problems, "streaming is not available", when=context.stream and limit(context) == 1024)
+    return found(problems, "streaming is not available", when=context.stream and limit(context) == 1024)
 
 
 @fault("refuses-effort-max", "problems", caught_by=_VALID)
 def effort_max(context: Context, problems: Problems) -> Problems:
     """The effort max is refused."""
-    return _refused(problems, "the effort max is not available", when=effort(context) == "max")
+    return found(problems, "the effort max is not available", when=effort(context) == "max")
 
 
 @fault("refuses-128-tools", "problems", on=(CHAT,), modes=(JSON,), caught_by=_VALID)
 def many_tools(context: Context, problems: Problems) -> Problems:
     """As many tools as are allowed are refused."""
-    return _refused(problems, "too many tools", when=len(sent(context, "tools") or ()) == 128)
+    return found(problems, "too many tools", when=len(sent(context, "tools") or ()) == 128)
 
 
 @fault("refuses-cache-1h", "problems", on=(CHAT, MESSAGES), modes=(JSON,), caught_by=_VALID)
 def cache_1h(context: Context, problems: Problems) -> Problems:
     """A time to live of 1h is refused."""
     ttl = sent(context, "cache_control", "ttl") or sent(context, "prompt_cache_options", "ttl")
-    return _refused(problems, "only a time to live of 5m is available", when=ttl == "1h")
+    return found(problems, "only a time to live of 5m is available", when=ttl == "1h")
 
 
 @fault("refuses-max-uses-one", "problems", on=(MESSAGES,), modes=(JSON,), caught_by=_VALID)
 def max_uses_one(context: Context, problems: Problems) -> Problems:
     """A web search that may be used once is refused."""
-    return _refused(problems, "max_uses must be at least 2", when=sent(context, "tools", 0, "max_uses") == 1)
+    return found(problems, "max_uses must be at least 2", when=sent(context, "tools", 0, "max_uses") == 1)
 
 
 @fault("refuses-text-format", "problems", on=(CHAT,), modes=(JSON,), caught_by=_VALID)
 def text_format(context: Context, problems: Problems) -> Problems:
     """The format text, which is the default, is refused."""
-    return _refused(problems, "unknown format", when=sent(context, "response_format", "type") == "text")
+    return found(problems, "unknown format", when=sent(context, "response_format", "type") == "text")
 
 
 @fault("refuses-structured-output", "problems", on=(CHAT, MESSAGES), modes=(JSON,), caught_by=_VALID)
 def structured_output(context: Context, problems: Problems) -> Problems:
     """A schema for the answer is refused."""
     form = sent(context, "response_format", "json_schema") or sent(context, "output_config", "format")
-    return _refused(problems, "structured output is not available", when=form)
+    return found(problems, "structured output is not available", when=form)
 
 
 @fault("demands-anthropic-version", "admission", on=(MESSAGES,), caught_by=_VALID)
@@ -103,7 +99,7 @@ def demands_version(context: Context, refusal: Refusal | None) -> Refusal | None
 def image(context: Context, problems: Problems) -> Problems:
     """An image is refused."""
     shown = any(block.get("type") in ("image", "image_url") for block in _blocks(context))
-    return _refused(problems, "images are not supported", when=shown)
+    return found(problems, "images are not supported", when=shown)
 
 
 @fault(
@@ -116,13 +112,13 @@ def image(context: Context, problems: Problems) -> Problems:
 def text_blocks(context: Context, problems: Problems) -> Problems:
     """Content as an array of text blocks is refused."""
     blocks = _blocks(context)
-    return _refused(problems, "content must be a string", when=blocks and all(b.get("type") == "text" for b in blocks))
+    return found(problems, "content must be a string", when=blocks and all(b.get("type") == "text" for b in blocks))
 
 
 @fault("refuses-system-blocks", "problems", on=(MESSAGES,), modes=(JSON,), caught_by=(*_FORMS, "request.forms-equal"))
 def system_blocks(context: Context, problems: Problems) -> Problems:
     """A system prompt as text blocks is refused."""
-    return _refused(problems, "system must be a string", when=isinstance(sent(context, "system"), list))
+    return found(problems, "system must be a string", when=isinstance(sent(context, "system"), list))
 
 
 @fault("refuses-result-blocks", "problems", on=(MESSAGES,), modes=(JSON,), caught_by=_FORMS)
@@ -130,20 +126,20 @@ def result_blocks(context: Context, problems: Problems) -> Problems:
     """A tool result whose content is blocks is refused."""
     results = [block for block in _blocks(context) if block.get("type") == "tool_result"]
     blocks = any(isinstance(result.get("content"), list) for result in results)
-    return _refused(problems, "content must be a string", when=blocks)
+    return found(problems, "content must be a string", when=blocks)
 
 
 @fault("refuses-result-image", "problems", on=(MESSAGES,), modes=(JSON,), caught_by=_FORMS)
 def result_image(context: Context, problems: Problems) -> Problems:
     """A tool result that holds an image is refused."""
     results = [block for block in _blocks(context) if block.get("type") == "tool_result"]
-    return _refused(problems, "a result holds text only", when=any("'image'" in str(result) for result in results))
+    return found(problems, "a result holds text only", when=any("'image'" in str(result) for result in results))
 
 
 @fault("refuses-result-error", "problems", on=(MESSAGES,), modes=(JSON,), caught_by=_FORMS)
 def result_error(context: Context, problems: Problems) -> Problems:
     """A tool result with is_error is refused."""
-    return _refused(problems, "is_error is unknown", when=any("is_error" in block for block in _blocks(context)))
+    return found(problems, "is_error is unknown", when=any("is_error" in block for block in _blocks(context)))
 
 
 @fault("refuses-null-content", "problems", on=(CHAT,), modes=(JSON,), caught_by=_FORMS)
@@ -151,7 +147,7 @@ def null_content(context: Context, problems: Problems) -> Problems:
     """Null is refused as the content beside tool calls."""
     turns = [turn for turn in sent(context, "messages") or () if isinstance(turn, dict)]
     empty = any(turn.get("tool_calls") and turn.get("content", "") is None for turn in turns)
-    return _refused(problems, "content must be a string", when=empty)
+    return found(problems, "content must be a string", when=empty)
 
 
 @fault(
@@ -164,39 +160,39 @@ def null_content(context: Context, problems: Problems) -> Problems:
 )
 def input_array(context: Context, problems: Problems) -> Problems:
     """Input as an array of messages is refused."""
-    return _refused(problems, "input must be a string", when=isinstance(sent(context, "input"), list))
+    return found(problems, "input must be a string", when=isinstance(sent(context, "input"), list))
 
 
 @fault("refuses-responses-effort", "problems", on=(RESPONSES,), caught_by=("request.responses-effort-accepted",))
 def responses_effort(context: Context, problems: Problems) -> Problems:
     """The object reasoning is refused."""
-    return _refused(problems, "reasoning is unknown", when=effort(context) is not None)
+    return found(problems, "reasoning is unknown", when=effort(context) is not None)
 
 
 @fault("refuses-responses-effort-low", "problems", on=(RESPONSES,), caught_by=("request.responses-effort-accepted",))
 def responses_effort_low(context: Context, problems: Problems) -> Problems:
     """The effort low is refused, the others are not."""
-    return _refused(problems, "the effort low is not available", when=effort(context) == "low")
+    return found(problems, "the effort low is not available", when=effort(context) == "low")
 
 
 @fault("refuses-stream", "problems", on=(CHAT,), modes=(STREAM,), caught_by=_FEATURES)
 def stream(context: Context, problems: Problems) -> Problems:
     """A stream is refused."""
-    return _refused(problems, "streaming is not available", when=context.stream)
+    return found(problems, "streaming is not available", when=context.stream)
 
 
 @fault("refuses-tools-on-k3", "problems", on=(CHAT,), modes=(JSON,), models=("kimi-k3",), caught_by=_FEATURES)
 def tools_on_k3(context: Context, problems: Problems) -> Problems:
     """Function tools are refused on kimi-k3."""
     offered = sent(context, "tools", 0, "type") == "function"
-    return _refused(problems, "kimi-k3 does not support tools", when=offered and context.model == "kimi-k3")
+    return found(problems, "kimi-k3 does not support tools", when=offered and context.model == "kimi-k3")
 
 
 @fault("refuses-search-on-k3", "problems", on=(CHAT,), modes=(JSON,), models=("kimi-k3",), caught_by=_FEATURES)
 def search_on_k3(context: Context, problems: Problems) -> Problems:
     """Web search is refused on kimi-k3."""
     offered = sent(context, "tools", 0, "type") == "web_search"
-    return _refused(problems, "kimi-k3 does not support search", when=offered and context.model == "kimi-k3")
+    return found(problems, "kimi-k3 does not support search", when=offered and context.model == "kimi-k3")
 
 
 @fault("refuses-charset", "admission", modes=(JSON,), caught_by=_CHARSET, seen=("openai/openai-openapi#194",))
@@ -226,13 +222,13 @@ def media_type_in_capitals(context: Context, refusal: Refusal | None) -> Refusal
 @fault("refuses-cjk", "problems", caught_by=_VALID)
 def cjk(context: Context, problems: Problems) -> Problems:
     """A request with CJK text is refused."""
-    return _refused(problems, "unsupported characters", when="漢字" in said(context))
+    return found(problems, "unsupported characters", when="漢字" in said(context))
 
 
 @fault("refuses-unknown-property", "problems", modes=(JSON,), caught_by=("request.extra-properties-tolerated",))
 def unknown_property(context: Context, problems: Problems) -> Problems:
     """An unknown property is refused."""
-    return _refused(problems, "extra inputs are not permitted", when="x_unknown_property" in (context.body or {}))
+    return found(problems, "extra inputs are not permitted", when="x_unknown_property" in (context.body or {}))
 
 
 @fault(
@@ -240,4 +236,4 @@ def unknown_property(context: Context, problems: Problems) -> Problems:
 )
 def stream_options(context: Context, problems: Problems) -> Problems:
     """The options of a stream that OpenAI's clients send are refused."""
-    return _refused(problems, "extra inputs are not permitted", when="stream_options" in (context.body or {}))
+    return found(problems, "extra inputs are not permitted", when="stream_options" in (context.body or {}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec.structs import replace
@@ -64,13 +64,9 @@ def forgiven_kind(problems: Iterable[Problem], kind: str) -> list[Problem]:
     return [problem for problem in problems if problem.kind != kind]
 
 
-def refusing(when: Callable[[Context], bool], words: str) -> Callable[[Context, list[Problem]], list[Problem]]:
-    """A hook on ``problems`` that finds one more problem in the requests for which ``when`` is true."""
-
-    def hook(context: Context, problems: list[Problem]) -> list[Problem]:
-        return [*problems, Problem(kind="unsupported", message=words)] if when(context) else problems
-
-    return hook
+def found(problems: list[Problem], words: str, *, when: object) -> list[Problem]:
+    """The problems, and one more where ``when`` is true: the server refuses what it should accept."""
+    return [*problems, Problem(kind="unsupported", message=words)] if when else problems
 
 
 def failure(message: str = "Internal service error.", *, status: int = 500) -> Refused:
