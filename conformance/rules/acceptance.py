@@ -108,8 +108,8 @@ def charset_is_accepted(answer: Answer) -> Findings:
 )
 def alias_limits_output(answer: Answer) -> Findings:
     """max_tokens without max_completion_tokens is accepted and limits the output."""
-    vouched = {Intent.VALID, Intent.CUT_OFF} & set(answer.exchange.intents)
-    yield from acceptance(answer, "max_tokens alone", level=Level.MUST if vouched else Level.SHOULD)
+    level = Level.MUST if answer.intends(Intent.CUT_OFF) else weight(answer, "max_tokens", "max_completion_tokens")
+    yield from acceptance(answer, "max_tokens alone", level=level)
     limit, usage = answer.asked.body["max_tokens"], answer.usage
     if not answer.ok or isinstance(limit, bool) or not isinstance(limit, (int, float)):
         return
@@ -134,7 +134,7 @@ def alias_limits_output(answer: Answer) -> Findings:
 def other_form_is_accepted(answer: Answer) -> Findings:
     """A field in its other documented form is accepted."""
     form, folded = next(_forms(answer))
-    level = Level.SHOULD if folded else weight(answer)
+    level = Level.SHOULD if folded else weight(answer, "system", "tool_result")
     yield from acceptance(answer, form, level=level)
 
 
@@ -179,7 +179,8 @@ def _result_forms(turn: dict[str, Any]) -> Iterator[str]:
 
 
 def _is_text_only(turn: dict[str, Any]) -> bool:
-    return turn.get("role") != "assistant" and {part.get("type") for part in blocks(turn)} == {"text"}
+    parts = blocks(turn)
+    return turn.get("role") != "assistant" and bool(parts) and all(part.get("type") == "text" for part in parts)
 
 
 @rule(
@@ -249,7 +250,9 @@ def effort_is_accepted(answer: Answer) -> Findings:
 )
 def chat_features_are_accepted(answer: Answer) -> Findings:
     """The documented features of Chat Completions are accepted for each of the three models."""
-    level = Level.SHOULD if _is_k3_sampling(answer) else weight(answer)
+    level = (
+        Level.SHOULD if _is_k3_sampling(answer) else weight(answer, "tool", "web_search", "response_format", "stream")
+    )
     yield from acceptance(answer, f"a documented feature ({_feature(answer)}) on {answer.asked.model}", level=level)
 
 

@@ -48,6 +48,9 @@ def refused(answer: Answer) -> bool:
         raise Inconclusive("an error came behind HTTP 200")
     if status >= 500:
         raise Inconclusive(f"HTTP {status}: the service failed")
+    kinds = families(answer.error) if answer.error else set()
+    if kinds and Family.INVALID not in kinds:
+        raise Inconclusive(f"the error speaks of {min(kinds)}, not of the request")
     return True
 
 
@@ -65,13 +68,15 @@ def told(answer: Answer) -> str:
     return f"{answer.status}: {str(shown(message))[:160]}" if isinstance(message, str) else str(answer.status)
 
 
-def weight(answer: Answer) -> Level:
-    """How much a wrong refusal weighs: must where a probe vouches for the request, else should.
+def weight(answer: Answer, *names: str) -> Level:
+    """How much a wrong refusal weighs: must where a probe vouches for the request, or the error names what is at issue.
 
-    The request of a recording may be wrong in a way that no schema shows. A limit near the context window exceeds it
-    together with the prompt, and an array as the input of a response has no documented form.
+    Else should: the request of a recording may be wrong in a way that no schema shows. A limit near the context window
+    exceeds it together with the prompt, and an array as the input of a response has no documented form.
     """
-    if Intent.VALID not in answer.exchange.intents:
+    message = answer.error.message if answer.error else None
+    named = isinstance(message, str) and any(name in message[:1000] for name in names)
+    if Intent.VALID not in answer.exchange.intents and not named:
         return Level.SHOULD
     if (answer.asked.limit or 0) > NEAR_THE_WINDOW or isinstance(answer.asked.body.get("input"), list):
         return Level.SHOULD

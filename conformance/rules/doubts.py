@@ -86,7 +86,8 @@ def _limits(asked: Asked) -> Reasons:
     if asked.protocol is CHAT and {"max_tokens", "max_completion_tokens"} <= asked.body.keys():
         yield "both output limits are set"
     counts = [asked.body.get(name) for name in ("max_tokens", "max_completion_tokens", "max_output_tokens")]
-    counts += [tool.get("max_uses") for tool in asked.body.get("tools") or () if isinstance(tool, dict)]
+    offered = asked.body.get("tools")
+    counts += [tool.get("max_uses") for tool in offered if isinstance(tool, dict)] if isinstance(offered, list) else []
     if any(isinstance(count, float) for count in counts):
         yield "an integer is written with a fraction"
 
@@ -110,9 +111,9 @@ def _empty(asked: Asked) -> Reasons:
 
 
 def _media(asked: Asked) -> Reasons:
-    kinds = {block.get("type") for turn in turns(asked) for block in blocks(turn)}
-    inner = {part.get("type") for turn in turns(asked) for block in blocks(turn) for part in blocks(block)}
-    if any(isinstance(kind, str) and kind in _MEDIA for kind in kinds | inner):
+    kinds = [block.get("type") for turn in turns(asked) for block in blocks(turn)]
+    kinds += [part.get("type") for turn in turns(asked) for block in blocks(turn) for part in blocks(block)]
+    if any(isinstance(kind, str) and kind in _MEDIA for kind in kinds):
         yield "it holds an image or a video, which may be invalid"
 
 

@@ -73,7 +73,7 @@ def stop_sequences_are_limited_in_bytes(answer: Answer) -> Findings:
     if _size(longest) > MOST_BYTES:
         yield from refusal(answer, words)
     else:
-        yield from acceptance(answer, words, level=weight(answer))
+        yield from acceptance(answer, words, level=weight(answer, "stop_sequences"))
 
 
 @rule(
@@ -92,7 +92,7 @@ def stop_sequences_are_limited_in_number(answer: Answer) -> Findings:
     if count > MOST_SEQUENCES:
         yield from refusal(answer, words)
     else:
-        yield from acceptance(answer, words, level=weight(answer))
+        yield from acceptance(answer, words, level=weight(answer, "stop_sequences"))
 
 
 @rule("request.deep-nesting-survived", Level.SHOULD, Basis.PROTOCOL, source=REQUEST_SCHEMA, when=extreme)

@@ -15,6 +15,7 @@ class Family(StrEnum):
     AUTHENTICATION = "authentication"  # 401
     LIMIT = "rate limit or quota"  # 429
     OVERLOAD = "overload"  # 429, 503 or 529
+    POLICY = "content policy"  # 400, and nothing is wrong with the request's form
     SERVER = "server error"  # 500
 
 
@@ -35,6 +36,7 @@ _NAMES: tuple[tuple[Family, re.Pattern[str]], ...] = (
         ),
     ),
     (Family.OVERLOAD, re.compile(r"overload|capacity|too_busy")),
+    (Family.POLICY, re.compile(r"content_(?:filter|policy)|moderation|safety|sensitive|policy_violation")),
     (
         Family.SERVER,
         re.compile(r"internal|server_error|^api_error$|unavailable|time_?out|upstream|bad_gateway|^gateway"),
@@ -43,8 +45,8 @@ _NAMES: tuple[tuple[Family, re.Pattern[str]], ...] = (
         Family.INVALID,
         re.compile(
             r"invalid|bad_request|validation|unsupported|not_supported|context|not_found|malformed|param|"
-            r"unprocessable|missing|unknown|too_(?:long|large|short)|out_of_range|content_(?:filter|policy)|"
-            r"(?:above|below)_m|value_error|too_many_tokens"
+            r"unprocessable|missing|unknown|too_(?:long|large|short)|out_of_range|(?:above|below)_m|value_error|"
+            r"too_many_tokens"
         ),
     ),
 )

@@ -86,7 +86,8 @@ def stream_error_has_its_event(answer: Answer) -> Findings:
         )
     for later, data in zip(answer.events[place + 1 :], answer.payloads[place + 1 :], strict=True):
         kind = data.get("type") if isinstance(data, dict) else None
-        if (later.data or "").strip() != "[DONE]" and kind not in _ENDS:
+        ends = (later.data or "").strip() == "[DONE]" or (isinstance(kind, str) and kind in _ENDS)
+        if not ends:
             yield Finding(
                 message="the stream goes on after its error",
                 pointer=f"event {later.number}",

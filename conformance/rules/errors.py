@@ -17,7 +17,7 @@ _ANSWER_FIELDS = ("choices", "content", "output")
 _SHAPES = {CHAT: ("choices",), MESSAGES: ("content",), RESPONSES: ("output", "status")}
 _STATUS_OF = {Family.AUTHENTICATION: 401, Family.LIMIT: 429}
 _FITTING = {
-    400: {Family.INVALID},
+    400: {Family.INVALID, Family.POLICY},
     401: {Family.AUTHENTICATION},
     429: {Family.LIMIT, Family.OVERLOAD},
 }

@@ -211,6 +211,20 @@ def test_other_statuses_say_nothing_about_a_valid_request(status: int):
     assert "request.valid-accepted" not in found(exchange(CHAT, body(CHAT), status))
 
 
+@pytest.mark.parametrize("kind", ["content_filter", "rate_limit_error", "authentication_error", "insufficient_quota"])
+def test_a_400_about_something_else_says_nothing_about_the_request(kind: str):
+    for more in ({}, {"temperature": 0}, {"reasoning_effort": "medium"}, {"stream": True}):
+        levels = found(exchange(CHAT, body(CHAT, **more), 400, error(CHAT, type=kind)), families=("request", "model"))
+        assert levels == {}
+
+
+def test_an_error_that_names_the_field_makes_the_refusal_a_must():
+    alias = body(CHAT, max_tokens=64)
+    assert found(exchange(CHAT, alias, 400))["request.max-tokens-alias"] is SHOULD
+    named = error(CHAT, "max_tokens: unknown parameter")
+    assert found(exchange(CHAT, alias, 400, named))["request.max-tokens-alias"] is MUST
+
+
 def test_the_largest_limit_is_a_should_and_nothing_else():
     sent = body(CHAT, max_completion_tokens=1048576, stream=True, tools=[FUNCTION])
     assert found(exchange(CHAT, sent, 400, intents=(Intent.VALID,))) == {"request.valid-accepted": SHOULD}
