@@ -16,7 +16,7 @@ from conformance.redact import redact
 from conformance.values import Exchange, Intent, Request
 
 INVALID_KEY = "invalid-key-of-kimi-conformance-0000000000000000"
-MOST_SILENCES = 3  # time-outs and endless answers in a row, after which the target counts as gone
+MOST_SILENCES = 3  # time-outs in a row, after which the target counts as gone; so it does after one endless answer
 MOST_BREAKS = 6  # broken connections in a row
 MOST_ERRORS = 24  # answers 429 and 5xx in a row
 
@@ -77,6 +77,8 @@ class Player:
     def _base_url(self, place: Place) -> str | None:
         if place is Place.LIMITED:
             return self.target.limited
+        if place is Place.REHEARSED and self.target.limited is None:
+            return None
         if place is Place.SECOND:
             return self.target.base_urls[1] if len(self.target.base_urls) > 1 else None
         return self.target.base_urls[0]
@@ -138,10 +140,12 @@ class Player:
         """Stop where the target is gone, so that no run lasts for hours without an answer."""
         kind = exchange.failure.kind if exchange.failure else None
         status = exchange.response.status if exchange.response else 0
-        self._silent = self._silent + 1 if kind in ("timeout", "cut") else 0
+        self._silent = self._silent + 1 if kind == "timeout" else 0
         self._broken = self._broken + 1 if kind is not None else 0
         self._errors = self._errors + 1 if kind is None and (status >= 500 or status == 429) else 0
-        if self._silent >= MOST_SILENCES:
+        if kind == "cut" and exchange.failure is not None:
+            self.stopped = f"the target does not end its answers ({exchange.failure.message})"
+        elif self._silent >= MOST_SILENCES:
             self.stopped = f"the target did not finish an answer {MOST_SILENCES} times in a row"
         elif self._broken >= MOST_BREAKS:
             words = exchange.failure.message if exchange.failure else ""

@@ -20,7 +20,7 @@ PREFLIGHT_SECONDS = 12.0
 
 def preflight(target: Target, protocols: Sequence[Protocol], model: str) -> str | None:
     """Why the target cannot be verified at all, in one line; None when a run makes sense."""
-    limits = Limits(timeout=PREFLIGHT_SECONDS, total_timeout=PREFLIGHT_SECONDS, retries=0)
+    limits = Limits(timeout=PREFLIGHT_SECONDS, total_timeout=PREFLIGHT_SECONDS, retries=0, largest=0)
 
     def ask(protocol: Protocol) -> Exchange:
         with Client(target.base_urls[0], target.key, limits) as client:

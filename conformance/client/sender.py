@@ -22,6 +22,7 @@ from conformance.client.deadlines import DeadlineTransport
 from conformance.values import Chunk, Exchange, Failure, Request, Response
 
 LARGEST_BODY = 64 * 1024 * 1024  # bytes; what comes after is not read
+KEPT = 1024 * 1024  # bytes of a body that never came to its end: enough to see what it was
 LONGEST_WAIT = 60.0  # seconds that a Retry-After may ask for; a longer one is not waited for
 TRANSIENT = frozenset({429, 502, 503, 504})
 LONGEST_MESSAGE = 300  # characters of a failure's message
@@ -29,12 +30,17 @@ LONGEST_MESSAGE = 300  # characters of a failure's message
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """How long and how often: seconds without a byte, seconds for the whole exchange, retries, requests a minute."""
+    """How long, how often, how much.
+
+    ``timeout`` is seconds without a byte, ``total_timeout`` seconds for a whole exchange, ``rpm`` requests a minute;
+    ``largest`` is the bytes of a body that are read, 0 for the head alone.
+    """
 
     timeout: float = 120.0
     total_timeout: float = 300.0
     retries: int = 2
     rpm: float | None = None
+    largest: int = LARGEST_BODY
 
 
 @dataclass
@@ -103,7 +109,8 @@ class Client:
             answer = self._transport.handle_request(_wire(draft.request))
             head = (answer.status_code, _headers(answer))
             try:
-                failure = _collect(answer.iter_bytes(), chunks, begun, self._transport.deadline.at)
+                if self.limits.largest:
+                    failure = self._collect(answer.iter_bytes(), chunks, begun)
             finally:
                 answer.close()
         except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
@@ -116,8 +123,22 @@ class Client:
             failure = Failure(kind="reset" if head else "refused", message=_words(error))
         response = None
         if head is not None:
-            response = Response(status=head[0], headers=head[1], chunks=tuple(chunks))
+            endless = failure is not None and failure.kind in ("cut", "timeout")
+            response = Response(status=head[0], headers=head[1], chunks=_first(chunks) if endless else tuple(chunks))
         return replace(draft, response=response, failure=failure, started=started, live=True)
+
+    def _collect(self, parts: Iterator[bytes], chunks: list[Chunk], begun: float) -> Failure | None:
+        size, largest = 0, self.limits.largest
+        for data in parts:
+            now = time.monotonic()
+            if data:
+                chunks.append(Chunk(ms=round((now - begun) * 1000, 3), data=data[: largest - size]))
+                size += len(data)
+            if size >= largest:
+                return Failure(kind="cut", message=f"the body is larger than {largest} bytes; the rest was not read")
+            if now > self._transport.deadline.at:
+                return Failure(kind="timeout", message="the time for the whole exchange is over")
+        return None
 
     def _pace(self) -> None:
         if not self.limits.rpm:
@@ -143,18 +164,16 @@ def _headers(answer: httpx.Response) -> tuple[tuple[str, str], ...]:
     return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers.raw)
 
 
-def _collect(parts: Iterator[bytes], chunks: list[Chunk], begun: float, deadline: float) -> Failure | None:
+def _first(chunks: list[Chunk]) -> tuple[Chunk, ...]:
+    """The chunks until ``KEPT`` bytes are full."""
+    kept: list[Chunk] = []
     size = 0
-    for data in parts:
-        now = time.monotonic()
-        if data:
-            chunks.append(Chunk(ms=round((now - begun) * 1000, 3), data=data[: LARGEST_BODY - size]))
-            size += len(data)
-        if size >= LARGEST_BODY:
-            return Failure(kind="cut", message=f"the body is larger than {LARGEST_BODY} bytes; the rest was not read")
-        if now > deadline:
-            return Failure(kind="timeout", message="the time for the whole exchange is over")
-    return None
+    for chunk in chunks:
+        if size >= KEPT:
+            break
+        kept.append(replace(chunk, data=chunk.data[: KEPT - size]))
+        size += len(chunk.data)
+    return tuple(kept)
 
 
 def _failure(error: Exception) -> Failure:

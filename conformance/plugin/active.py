@@ -54,6 +54,8 @@ def probe(request: pytest.FixtureRequest, cell: Cell) -> Probe:
         try:
             sent = session.player.play(name, cell, script(cell))
         except Stopped as reason:
+            if session.worker is None:  # a worker of xdist that stops by itself would take the others with it
+                request.session.shouldstop = str(reason)
             pytest.skip(str(reason))
         if not sent:
             pytest.skip("nothing to send here")
