@@ -28,13 +28,21 @@ def cold_and_warm(cell: Cell) -> Script:
             yield cell.ask(body)
 
 
+def streamed(cell: Cell) -> Script:
+    """A fresh long prompt streamed twice in a row, under each lifetime that the surface has."""
+    for name, fields in lifetimes(cell):
+        body = fresh(cell, f"streamed {name}", stream=True, **fields)
+        yield cell.ask(body, Intent.FRESH)
+        yield cell.ask(body)
+
+
 def block_markers(cell: Cell) -> Script:
-    """A marker inside a block, whose lifetime is not the top level's."""
+    """A marker inside a block, whose lifetime is not the top level's; one request of them streamed."""
     if cell.protocol is not Protocol.MESSAGES or not cell.k31:
         return
     ways: tuple[tuple[str, dict[str, Any]], ...] = (
         ("1h", {}),
-        ("1h", {"cache_control": _control("5m")}),
+        ("1h", {"cache_control": _control("5m"), "stream": True}),
         ("5m", {"cache_control": _control("1h")}),
     )
     for ttl, top in ways:

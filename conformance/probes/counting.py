@@ -13,10 +13,11 @@ TURN = 100  # words of an earlier turn
 
 
 def more_words(cell: Cell) -> Script:
-    """A short request, and the same with 200 words more."""
+    """A short request, and the same with 200 words more, in both modes."""
     user = "Reply with exactly: counted"
-    yield cell.ask(cell.body(user))
-    yield cell.ask(cell.body(f"{words(200, f'{cell.seed}/more')}\n\n{user}"))
+    for text in (user, f"{words(200, f'{cell.seed}/more')}\n\n{user}"):
+        for body in cell.both(cell.body(text)):
+            yield cell.ask(body)
 
 
 def forms(cell: Cell) -> Script:

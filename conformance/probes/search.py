@@ -60,7 +60,7 @@ def several(cell: Cell) -> Script:
         return
     question = "Use web search three times: for the capitals of Chad, of Peru and of Nepal."
     for max_uses in (1, 2, None):
-        yield cell.ask(_body(cell, max_uses=max_uses, user=question))
+        yield cell.ask(_body(cell, max_uses=max_uses, user=question, stream=max_uses == 2))
 
 
 def forced(cell: Cell) -> Script:

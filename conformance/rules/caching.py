@@ -239,8 +239,8 @@ def cold_prompts_are_not_read(group: Group) -> Findings:
 
 
 def ttl_writes(answers: Sequence[Answer]) -> Iterator[Group]:
-    """Long fresh prompts with and without prompt_cache_options."""
-    found: dict[tuple[str, str], list[Answer]] = {}
+    """Long fresh prompts with and without prompt_cache_options, all in one mode."""
+    found: dict[tuple[str, str, bool], list[Answer]] = {}
     seen: set[str] = set()
     for answer in answers:
         if answer.protocol is not CHAT or answer.model not in K31:
@@ -251,7 +251,7 @@ def ttl_writes(answers: Sequence[Answer]) -> Iterator[Group]:
         if fresh and counts_input(answer) and input_tokens(answer) >= LONG and _option(answer) is not None:
             cold = _reads(answer) * 100 < input_tokens(answer) * _COLD
             if cold:
-                found.setdefault((answer.asked.host, answer.model), []).append(answer)
+                found.setdefault((answer.asked.host, answer.model, answer.streamed), []).append(answer)
     for group in found.values():
         if any(_option(answer) != "omitted" for answer in group):
             yield tuple(group)

@@ -97,7 +97,7 @@ def efforts(answers: Sequence[Answer]) -> Iterator[Group]:
 
 
 def longer(answers: Sequence[Answer]) -> Iterator[Group]:
-    """The same request with 100 or more words more in the last user message."""
+    """The same request with 100 or more words more in the last user message, in the same mode where there is one."""
     yield from _by_last_user(answers, _extends)
 
 
@@ -202,14 +202,14 @@ def _together(answers: Iterable[Answer], key: Callable[[Answer], Key]) -> Iterat
 
 def _by_last_user(answers: Sequence[Answer], related: Callable[[Answer, Answer], bool]) -> Iterator[Group]:
     for bucket in _buckets(answers, lambda a: (host(a), cell_model(a), rest(a))).values():
-        by_text: dict[str, Answer] = {}
+        by_text: dict[Key, Answer] = {}
         for answer in bucket:
-            by_text.setdefault(answer.asked.last_user, answer)
+            by_text.setdefault((mode(answer), answer.asked.last_user), answer)
         ordered = sorted(by_text.values(), key=lambda a: len(a.asked.last_user))
         for place, short in enumerate(ordered):
-            long = next((other for other in ordered[place + 1 :] if related(short, other)), None)
-            if long is not None:
-                yield (short, long)
+            longer_ones = [other for other in ordered[place + 1 :] if related(short, other)]
+            if longer_ones:
+                yield (short, next((other for other in longer_ones if mode(other) == mode(short)), longer_ones[0]))
 
 
 def _extends(short: Answer, long: Answer) -> bool:

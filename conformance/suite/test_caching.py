@@ -16,10 +16,26 @@ from conformance.values import Protocol
     "usage.cache-creation-is-sum",
     "usage.cached-within-input",
     "usage.input-exclusive",
+    "usage.non-negative-integers",
     "usage.prompt-stable",
+    "usage.total-is-sum",
 )
 def test_cold_and_warm(probe: Probe) -> None:
     probe(caching.cold_and_warm)
+
+
+@exercises(
+    "cache.no-read-when-cold",
+    "cache.ttl-category",
+    "usage.cache-creation-is-sum",
+    "usage.cached-within-input",
+    "usage.input-exclusive",
+    "usage.non-negative-integers",
+    "usage.prompt-stable",
+    "usage.total-is-sum",
+)
+def test_cold_and_warm_streams(probe: Probe) -> None:
+    probe(caching.streamed)
 
 
 @exercises("cache.block-marker-does-not-set-ttl")

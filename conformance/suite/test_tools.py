@@ -17,6 +17,7 @@ def test_tools_offered(probe: Probe) -> None:
     "http.stream.flag-honoured",
     "body.item-fields",
     "body.output-item-types",
+    "reasoning.thinking-block-present",
     "stream.chat.one-finish",
     "stream.chat.tool-deltas",
     "stream.complete",

@@ -86,6 +86,16 @@ CASES = [
     ("hosts", "query strings make no host", [ONE, ONE], []),
     ("longer", "more words at the end", [ONE, {"messages": [user(f"Hello. {WORDS}")]}], [(0, 1)]),
     ("longer", "more words in front, the long one first", [{"messages": [user(f"{WORDS} Hello.")]}, ONE], [(1, 0)]),
+    (
+        "longer",
+        "in the same mode where there is one",
+        [
+            ONE,
+            {**ONE, "stream": True},
+            *({"messages": [user(f"Hello. {WORDS}")], "stream": way} for way in (False, True)),
+        ],
+        [(0, 2), (1, 3)],
+    ),
     ("longer", "few words more are too little", [ONE, {"messages": [user("Hello. And more.")]}], []),
     ("longer", "other words are no extension", [ONE, {"messages": [user(WORDS)]}], []),
     ("longer", "the limit differs too", [ONE, {"messages": [user(f"Hello. {WORDS}")], "max_tokens": 1}], []),
