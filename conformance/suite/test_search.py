@@ -20,6 +20,7 @@ def test_search_on_chat(probe: Probe) -> None:
     "search.messages-performed",
     "search.result-shape",
     "search.server-pairing",
+    "stream.messages.tool-json",
     "turn.history-accepted",
     "usage.search-counted",
 )
