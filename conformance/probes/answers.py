@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.probes.cell import Cell
-from conformance.probes.script import Script
+from conformance.probes.script import Place, Script
 from conformance.values import Intent, Protocol
 
 SHORT = "Reply with OK."
@@ -59,3 +59,13 @@ def faster(cell: Cell) -> Script:
     body = cell.body("Write 120 words about tides.", limit=8192, stream=True)
     for _ in range(3):
         yield cell.ask(body)
+
+
+def failing(cell: Cell) -> Script:
+    """Streams that break off with an error, and on responses answers of status failed; a live target is not asked."""
+    prompt = "Count from 1 to 30, separated by spaces. "
+    broken = cell.body(prompt + "Fail in the middle of the stream.", stream=True)
+    yield cell.ask(broken, place=Place.REHEARSED)
+    if cell.protocol is Protocol.RESPONSES:
+        for body in cell.both(cell.body(prompt + "End with the status failed.")):
+            yield cell.ask(body, place=Place.REHEARSED)

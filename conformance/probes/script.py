@@ -33,6 +33,7 @@ class Place(StrEnum):
     FIRST = "first"  # the target's base URL
     SECOND = "second"  # its other documented base URL
     LIMITED = "limited"  # the embedded server's address with a rate limit
+    REHEARSED = "rehearsed"  # the embedded server only: it fails when a prompt asks for that
 
 
 @dataclass(frozen=True, kw_only=True)

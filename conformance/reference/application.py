@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from conformance.reference import encoding, engine
+from conformance.reference import encoding, engine, rehearsal
 from conformance.reference.admission import Admission, bearer
 from conformance.reference.bodies import MAX_BYTES, json_object, nested_too_deeply
 from conformance.reference.cache import Cache, measured, overflow, with_usage
@@ -107,13 +107,16 @@ class Server:
         result = with_usage(result, prompt, measure, self._cache.share(context.key or "", prompt, measure))
         result = applied(hooks.result, context, result)
         created = int(settings.clock())
+        failure = rehearsal.asked(prompt)
         if prompt.stream:
-            events = applied(hooks.events, context, encoding.events(prompt, result, created, body))
+            events = encoding.events(prompt, result, created, body)
+            events = applied(hooks.events, context, rehearsal.ended(failure, prompt, events) if failure else events)
             head = self._head(
                 context, 200, ("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache")
             )
             return head, [encoding.framed(event) for event in events]
-        answer = applied(hooks.body, context, encoding.body(prompt, result, created, body))
+        answer = encoding.body(prompt, result, created, body)
+        answer = applied(hooks.body, context, rehearsal.failed(answer) if failure else answer)
         return self._head(context, 200, _JSON), [_dumped(answer)]
 
     def _settled(self, context: Context, found: list[Problem], layer: Layer) -> None:

@@ -57,3 +57,8 @@ def test_one_question_on_all_surfaces(probe: Probe) -> None:
 @cells(models=K31)
 def test_speed(probe: Probe) -> None:
     probe(answers.faster)
+
+
+@exercises("error.stream-event", "finish.failed-has-error")
+def test_failing_answer(probe: Probe) -> None:
+    probe(answers.failing)
