@@ -64,10 +64,10 @@ def several(cell: Cell) -> Script:
 
 
 def forced(cell: Cell) -> Script:
-    """Search as the only tool while a call is required."""
-    if cell.protocol is Protocol.RESPONSES:
-        return
-    yield cell.ask(_body(cell, choice=cell.builder.choice("required")))
+    """Search as the only tool while a call is required, in both modes."""
+    if cell.protocol is not Protocol.RESPONSES:
+        for body in cell.both(_body(cell, choice=cell.builder.choice("required"))):
+            yield cell.ask(body)
 
 
 def unused(cell: Cell) -> Script:

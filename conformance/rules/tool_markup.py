@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from conformance.protocols.view import Answer
@@ -35,7 +36,7 @@ def _offers_tools(answer: Answer) -> bool:
 def no_markup_leaks(answer: Answer) -> Findings:
     """Text, reasoning and arguments carry no raw tool-call markers or control tokens."""
     names = {tool.name for tool in answer.asked.functions}
-    arguments = [call.arguments for call in answer.calls if isinstance(call.arguments, str)]
+    arguments = [_written(call.arguments) for call in answer.calls]
     for what, texts in (("text", answer.texts), ("reasoning", answer.reasonings), ("arguments", arguments)):
         for text in texts:
             found = _TOKENS.search(text) or next((m for m in _SECTION.finditer(text) if m[1] in names), None)
@@ -47,6 +48,13 @@ def no_markup_leaks(answer: Answer) -> Findings:
                     actual=text[max(found.start() - 20, 0) : found.end() + 40],
                 )
                 break
+
+
+def _written(arguments: object) -> str:
+    """Arguments as text; the input of a messages call comes as an object."""
+    if isinstance(arguments, str):
+        return arguments
+    return json.dumps(arguments, ensure_ascii=False) if isinstance(arguments, dict) else ""
 
 
 def _pointer(answer: Answer, what: str) -> str:

@@ -64,7 +64,10 @@ def test_round_trip(probe: Probe) -> None:
     "stream.chat.tool-deltas",
     "stream.messages.block-index",
     "stream.responses.items",
+    "tool.declared-only",
+    "tool.no-duplicates",
     "tool.parallel-results",
+    "tool.round-trip",
 )
 def test_parallel_calls(probe: Probe) -> None:
     probe(tools.parallel)
