@@ -98,8 +98,3 @@ FASTER = {
     MESSAGES: cite("messages-k31", "Highspeed offers"),
     RESPONSES: cite("responses", "Same parameters as Pro, faster generation"),
 }
-
-
-def only(places: Places, *protocols: Protocol) -> Places:
-    """The places of some surfaces."""
-    return {protocol: places[protocol] for protocol in protocols}
