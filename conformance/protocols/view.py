@@ -107,6 +107,11 @@ class Asked:
             return ()
         return specs.breaches(self.protocol, self.model or DEFAULT, self.body)
 
+    @cached_property
+    def forms(self) -> dict[str, str]:
+        """Canonical forms of the body, by what they leave out: finders keep here what is dear to compute twice."""
+        return {}
+
     @property
     def searches(self) -> bool:
         """Whether web search is offered."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from conformance import specs
 from conformance.models import DEFAULT
 from conformance.protocols.view import Asked
 from conformance.rules.registry import RESPONSES
+from conformance.values import Protocol
 
 ON_RESPONSES = frozenset({"model", "input", "max_output_tokens", "reasoning", "stream"})
 """What the Responses page names; the rest of that surface is folded there, and follows the OpenAI format."""
@@ -19,7 +21,7 @@ _DEEPEST = 64  # levels that are looked at
 
 def undocumented(asked: Asked) -> tuple[str, ...]:
     """JSON pointers to properties that the effective request schema does not name, at most 20."""
-    schema = specs.request_schema(asked.protocol, asked.model or DEFAULT)
+    schema = _schema(asked.protocol, asked.model or DEFAULT)
     found = [f"/{name[:100]}" for name in asked.body if asked.protocol is RESPONSES and name not in ON_RESPONSES][
         :_MOST
     ]
@@ -32,8 +34,14 @@ def undocumented(asked: Asked) -> tuple[str, ...]:
 
 def extra_properties(asked: Asked) -> tuple[str, ...]:
     """The names of unknown properties at the top level of a request, at most 20."""
-    named = specs.request_schema(asked.protocol, asked.model or DEFAULT).get("properties", {})
+    named = _schema(asked.protocol, asked.model or DEFAULT).get("properties", {})
     return tuple(name[:100] for name in asked.body if name not in named)[:_MOST]
+
+
+@cache
+def _schema(protocol: Protocol, model: str) -> dict[str, Any]:
+    """One copy of a request schema for all; nobody here changes it."""
+    return specs.request_schema(protocol, model)
 
 
 def _unknown(

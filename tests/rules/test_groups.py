@@ -40,7 +40,8 @@ def answers(*bodies, protocol=MESSAGES, host="http://a", text="OK", status=200, 
     found = []
     for number, body in enumerate(bodies):
         base, content = body if isinstance(body, tuple) else (host, body)
-        content = {"model": "kimi-k3", **content}
+        limit = {"max_tokens": 100} if protocol is MESSAGES else {}
+        content = {"model": "kimi-k3", **limit, **content}
         found.append(
             read(
                 Exchange(
