@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from conformance import __version__
 from conformance.client.deadlines import DeadlineTransport
-from conformance.values import Chunk, Exchange, Failure, Request, Response
+from conformance.values import Chunk, Exchange, Failure, Intent, Request, Response
 
 LARGEST_BODY = 64 * 1024 * 1024  # bytes; what comes after is not read
 KEPT = 1024 * 1024  # bytes of a body that never came to its end: enough to see what it was
@@ -76,8 +76,7 @@ class Client:
         attempts: list[Exchange] = []
         while True:
             number = len(attempts) + 1
-            draft_id = draft.id if number == 1 else f"{draft.id}.{number}"
-            exchange = self._once(replace(draft, id=draft_id, attempt=number))
+            exchange = self._once(draft if number == 1 else _retried(draft, number))
             attempts.append(exchange)
             if not retry or number > self.limits.retries or not _worth_another(exchange, retry_server_error):
                 return tuple(attempts)
@@ -195,6 +194,12 @@ def _hung_up(message: str) -> bool:
 
 def _words(error: Exception) -> str:
     return (str(error) or type(error).__name__)[:LONGEST_MESSAGE]
+
+
+def _retried(draft: Exchange, number: int) -> Exchange:
+    """The draft of a further attempt; the first may have filled a cache, so the prompt is no longer fresh."""
+    intents = tuple(intent for intent in draft.intents if intent is not Intent.FRESH)
+    return replace(draft, id=f"{draft.id}.{number}", attempt=number, intents=intents)
 
 
 def _worth_another(exchange: Exchange, server_error: bool) -> bool:

@@ -1,0 +1,208 @@
+"""Servers that misbehave on purpose, on loopback and in threads."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+Handler = Callable[["Connection"], None]
+
+
+@dataclass
+class Connection:
+    """One accepted connection; ``request`` reads the next request, None when the client is gone."""
+
+    socket: socket.socket
+    server: Server
+    _left: bytes = b""
+
+    def request(self) -> bytes | None:
+        data = self._left
+        while b"\r\n\r\n" not in data:
+            more = self.socket.recv(65536)
+            if not more:
+                return None
+            data += more
+        head, _, rest = data.partition(b"\r\n\r\n")
+        length = next(
+            (int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0
+        )
+        while len(rest) < length:
+            more = self.socket.recv(65536)
+            if not more:
+                return None
+            rest += more
+        self._left = rest[length:]
+        self.server.seen += 1
+        return head + b"\r\n\r\n" + rest[:length]
+
+    def send(self, data: bytes) -> None:
+        self.socket.sendall(data)
+
+    def answer(self, status: int, body: bytes, *headers: str, media_type: str = "application/json") -> None:
+        lines = [f"HTTP/1.1 {status} X", f"Content-Type: {media_type}", f"Content-Length: {len(body)}", *headers]
+        self.send("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+
+    def wait(self, seconds: float = 60) -> None:
+        self.server.stopping.wait(seconds)
+
+
+@dataclass
+class Server:
+    handler: Handler
+    seen: int = 0
+    stopping: threading.Event = field(default_factory=threading.Event)
+    listener: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0), backlog=64))
+
+    def __post_init__(self) -> None:
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+
+    def close(self) -> None:
+        """Refuse every further connection."""
+        self.stopping.set()
+        with contextlib.suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+    def serve(self) -> None:
+        while not self.stopping.is_set():
+            try:
+                accepted, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._handle, args=(accepted,), daemon=True).start()
+
+    def _handle(self, accepted: socket.socket) -> None:
+        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with accepted, contextlib.suppress(OSError):
+            self.handler(Connection(accepted, self))
+
+
+@contextlib.contextmanager
+def serving(handler: Handler) -> Iterator[Server]:
+    server = Server(handler)
+    thread = threading.Thread(target=server.serve, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.close()
+        thread.join(5)
+
+
+def always(answer: Callable[[Connection, bytes], None]) -> Handler:
+    """Answer every request in the same way, keeping the connection."""
+
+    def handle(connection: Connection) -> None:
+        while (request := connection.request()) is not None:
+            answer(connection, request)
+
+    return handle
+
+
+def fixed(status: int, body: bytes, *headers: str, media_type: str = "application/json") -> Handler:
+    return always(lambda connection, _: connection.answer(status, body, *headers, media_type=media_type))
+
+
+STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def chunk(data: bytes) -> bytes:
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+def closes(connection: Connection) -> None:
+    connection.request()
+
+
+def resets(connection: Connection) -> None:
+    connection.request()
+    connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def silent(connection: Connection) -> None:
+    connection.wait()
+
+
+def stalls(connection: Connection) -> None:
+    connection.request()
+    connection.send(STREAM_HEAD + chunk(b'data: {"id":"1"}\n\n'))
+    connection.wait()
+
+
+def breaks_off(connection: Connection) -> None:
+    connection.request()
+    connection.send(STREAM_HEAD + chunk(b'data: {"id":"1"}\n\n'))
+
+
+def endless(connection: Connection) -> None:
+    connection.request()
+    connection.send(STREAM_HEAD)
+    data = chunk(b'data: {"choices":[]}\n\n' * 1000)
+    while not connection.server.stopping.is_set():
+        connection.send(data)
+
+
+def drips_headers(connection: Connection) -> None:
+    connection.request()
+    connection.send(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+    while not connection.server.stopping.wait(0.05):
+        connection.send(b"a")
+
+
+def drips_body(connection: Connection) -> None:
+    connection.request()
+    connection.send(STREAM_HEAD)
+    while not connection.server.stopping.wait(0.05):
+        connection.send(chunk(b":\n"))
+
+
+def huge_header(connection: Connection) -> None:
+    connection.request()
+    connection.send(b"HTTP/1.1 200 OK\r\nX-Huge: " + b"a" * 2_000_000 + b"\r\n\r\n")
+
+
+def no_http(connection: Connection) -> None:
+    connection.request()
+    connection.send(b"\x16\x03\x01\x00\xff\r\n\r\nSSH-2.0-OpenSSH\r\n")
+
+
+def endless_informational(connection: Connection) -> None:
+    connection.request()
+    while not connection.server.stopping.is_set():
+        connection.send(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+        time.sleep(0.01)
+
+
+def short_body(connection: Connection) -> None:
+    connection.request()
+    connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{}")
+
+
+def zipped(body: bytes) -> Handler:
+    return fixed(200, gzip.compress(body), "Content-Encoding: gzip")
+
+
+def echoes(connection: Connection, request: bytes) -> None:
+    """The whole request, headers included, comes back in the answer."""
+    words = request.decode("latin-1")
+    connection.answer(200, json.dumps({"echo": words}).encode(), f"X-Echo: {words.split('Bearer ')[-1].split()[0]}")
+
+
+def dies_after(number: int) -> Handler:
+    """Answer so many requests, then be gone."""
+
+    def answer(connection: Connection, request: bytes) -> None:
+        if connection.server.seen > number:
+            connection.server.close()
+            raise OSError
+        connection.answer(200, b"{}")
+
+    return always(answer)

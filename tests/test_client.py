@@ -1,0 +1,476 @@
+from __future__ import annotations
+
+import gzip
+import socket
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import hostile_servers as servers
+import pytest
+
+from conformance.client import BadTarget, Client, Limits, Player, Stopped, preflight, resolve
+from conformance.client.targets import API, DIRECT, LOCAL_KEY, Target
+from conformance.probes import answers
+from conformance.probes.cell import Cell
+from conformance.probes.script import Credentials, Place, Script, Step
+from conformance.values import Exchange, Intent, Protocol
+
+QUICK = Limits(timeout=0.3, total_timeout=0.6, retries=0)
+CELL = Cell(protocol=Protocol.CHAT, model="kimi-k3.1-pro", seed=1)
+
+
+def draft(client: Client, body: bytes = b"{}", **options: object) -> Exchange:
+    request = client.request("/v1/chat/completions", body)
+    return Exchange(id="one", protocol=Protocol.CHAT, model="kimi-k3.1-pro", request=request, **options)
+
+
+def sent(handler: servers.Handler, limits: Limits = QUICK, body: bytes = b"{}") -> Exchange:
+    with servers.serving(handler) as server, Client(server.url, "sk-test-key", limits) as client:
+        return client.send(draft(client, body))[-1]
+
+
+def text(exchange: Exchange) -> bytes:
+    assert exchange.response is not None
+    return b"".join(chunk.data for chunk in exchange.response.chunks)
+
+
+def test_the_request_carries_the_key_the_content_type_and_what_http_needs() -> None:
+    seen: list[bytes] = []
+
+    def answer(connection: servers.Connection, request: bytes) -> None:
+        seen.append(request)
+        connection.answer(200, b"{}")
+
+    exchange = sent(servers.always(answer))
+    head = seen[0].partition(b"\r\n\r\n")[0].decode().split("\r\n")
+    names = {line.partition(":")[0].lower() for line in head[1:]}
+    assert names == {"authorization", "content-type", "host", "accept", "user-agent", "content-length"}
+    assert "Authorization: Bearer sk-test-key" in head
+    assert exchange.request.headers == (
+        ("Authorization", "Bearer sk-test-key"),
+        ("Content-Type", "application/json"),
+    )
+    assert exchange.live
+    assert exchange.started
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b'{"a":"\xff\xfe"}', b'{"a":\r\n1}', "漢字".encode()])
+def test_the_body_is_sent_byte_for_byte(body: bytes) -> None:
+    seen: list[bytes] = []
+
+    def answer(connection: servers.Connection, request: bytes) -> None:
+        seen.append(request.partition(b"\r\n\r\n")[2])
+        connection.answer(200, b"{}")
+
+    sent(servers.always(answer), body=body)
+    assert seen == [body]
+
+
+def test_chunks_keep_the_time_at_which_they_came() -> None:
+    def handle(connection: servers.Connection) -> None:
+        connection.request()
+        connection.send(servers.STREAM_HEAD + servers.chunk(b"data: 1\n\n"))
+        time.sleep(0.1)
+        connection.send(servers.chunk(b"data: 2\n\n") + b"0\r\n\r\n")
+
+    exchange = sent(handle, Limits(timeout=5, total_timeout=5))
+    assert exchange.response is not None
+    assert exchange.failure is None
+    first, second = exchange.response.chunks
+    assert (first.data, second.data) == (b"data: 1\n\n", b"data: 2\n\n")
+    assert second.ms - first.ms >= 80
+
+
+def test_a_compressed_body_is_decoded_and_its_header_kept() -> None:
+    exchange = sent(servers.zipped(b'{"a": 1}'))
+    assert text(exchange) == b'{"a": 1}'
+    assert exchange.response is not None
+    assert ("Content-Encoding", "gzip") in exchange.response.headers
+
+
+FAILURES = {
+    "nothing is answered": (servers.silent, "timeout", None),
+    "a stream stalls": (servers.stalls, "timeout", b'data: {"id":"1"}\n\n'),
+    "the headers drip": (servers.drips_headers, "timeout", None),
+    "informational answers never end": (servers.endless_informational, "timeout", None),
+    "the connection closes": (servers.closes, "reset", None),
+    "the connection is reset": (servers.resets, "reset", None),
+    "a stream breaks off": (servers.breaks_off, "reset", b'data: {"id":"1"}\n\n'),
+    "the body is short": (servers.short_body, "reset", b"{}"),
+    "a header is huge": (servers.huge_header, "protocol", None),
+    "it is not HTTP": (servers.no_http, "protocol", None),
+    "the compression is broken": (servers.fixed(200, b"no gzip", "Content-Encoding: gzip"), "protocol", b""),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_failure_is_told_by_its_kind_and_never_raised(name: str) -> None:
+    handler, kind, body = FAILURES[name]
+    begun = time.monotonic()
+    exchange = sent(handler)
+    assert exchange.failure is not None
+    assert exchange.failure.kind == kind
+    assert exchange.failure.message
+    assert (exchange.response is None) == (body is None)
+    assert body is None or text(exchange) == body
+    assert time.monotonic() - begun < 3
+
+
+def test_a_body_that_drips_ends_with_the_time_for_the_whole_exchange() -> None:
+    begun = time.monotonic()
+    exchange = sent(servers.drips_body)
+    assert exchange.failure is not None
+    assert exchange.failure.kind == "timeout"
+    assert exchange.response is not None
+    assert 0.4 < time.monotonic() - begun < 3
+
+
+def test_a_closed_port_is_refused() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    with Client(url, "sk-test-key", QUICK) as client:
+        exchange = client.send(draft(client))[-1]
+    assert exchange.failure is not None
+    assert exchange.failure.kind == "refused"
+
+
+def test_a_name_that_does_not_resolve_is_refused() -> None:
+    with Client("http://no-such-host.invalid", "sk-test-key", Limits(timeout=5, total_timeout=5, retries=0)) as client:
+        exchange = client.send(draft(client))[-1]
+    assert exchange.failure is not None
+    assert exchange.failure.kind in ("refused", "timeout")
+
+
+def test_a_body_without_end_is_cut_and_little_of_it_kept() -> None:
+    exchange = sent(servers.endless, Limits(timeout=5, total_timeout=30, retries=0, largest=3_000_000))
+    assert exchange.failure is not None
+    assert exchange.failure.kind == "cut"
+    assert len(text(exchange)) == 1024 * 1024
+
+
+def test_a_compression_bomb_is_bounded() -> None:
+    bomb = gzip.compress(b"\0" * 50_000_000)
+    limits = Limits(timeout=5, total_timeout=30, retries=0, largest=1_000_000)
+    exchange = sent(servers.fixed(200, bomb, "Content-Encoding: gzip"), limits)
+    assert exchange.failure is not None
+    assert exchange.failure.kind == "cut"
+    assert len(text(exchange)) <= 1_000_000
+
+
+def test_no_redirect_is_followed_and_no_cookie_kept() -> None:
+    seen: list[bytes] = []
+
+    def answer(connection: servers.Connection, request: bytes) -> None:
+        seen.append(request)
+        connection.answer(307, b"", "Location: /elsewhere", "Set-Cookie: a=b")
+
+    with servers.serving(servers.always(answer)) as server, Client(server.url, None, QUICK) as client:
+        statuses = [client.send(draft(client))[-1].response.status for _ in range(2)]
+    assert statuses == [307, 307]
+    assert all(b"/v1/chat/completions" in request and b"ookie" not in request for request in seen)
+
+
+def test_proxies_of_the_environment_are_not_used_for_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    assert sent(servers.fixed(200, b"{}")).failure is None
+
+
+# ------------------------------------------------------------------ attempts
+
+
+def attempts(
+    *answers: tuple[int, str] | None, retries: int = 2, intents: tuple[Intent, ...] = (), **options: bool
+) -> tuple[tuple[Exchange, ...], list[float]]:
+    """What is sent to a server that gives these answers in turn (None: it closes), and the waits between."""
+    waits: list[float] = []
+    left = list(answers)
+
+    def handle(connection: servers.Connection) -> None:
+        while connection.request() is not None:
+            answer = left.pop(0)
+            if answer is None:
+                return
+            connection.answer(answer[0], b"{}", *filter(None, [answer[1]]))
+
+    limits = Limits(timeout=5, total_timeout=5, retries=retries)
+    with servers.serving(handle) as server, Client(server.url, "k", limits, sleep=waits.append) as client:
+        found = client.send(draft(client, intents=intents), **options)
+        assert client.requests == len(found)
+    return found, waits
+
+
+def statuses(found: tuple[Exchange, ...]) -> list[int]:
+    return [exchange.response.status if exchange.response else 0 for exchange in found]
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_a_transient_answer_is_tried_again_and_every_attempt_kept(status: int) -> None:
+    found, waits = attempts((status, ""), (status, ""), (200, ""))
+    assert statuses(found) == [status, status, 200]
+    assert [exchange.id for exchange in found] == ["one", "one.2", "one.3"]
+    assert [exchange.attempt for exchange in found] == [1, 2, 3]
+    assert waits == [0.25, 0.5]
+
+
+def test_attempts_end() -> None:
+    found, _ = attempts(*[(503, "")] * 5)
+    assert statuses(found) == [503, 503, 503]
+
+
+def test_a_closed_connection_is_tried_again() -> None:
+    found, _ = attempts(None, (200, ""))
+    assert statuses(found) == [0, 200]
+
+
+@pytest.mark.parametrize("status", [200, 301, 400, 401, 404, 500, 501])
+def test_another_answer_is_final(status: int) -> None:
+    assert statuses(attempts((status, ""), (200, ""))[0]) == [status]
+
+
+def test_a_server_error_is_tried_twice_more_where_the_request_is_valid() -> None:
+    assert statuses(attempts(*[(500, "")] * 4, retry_server_error=True)[0]) == [500, 500, 500]
+    assert statuses(attempts((500, ""), (200, ""), retry_server_error=True)[0]) == [500, 200]
+
+
+def test_nothing_is_tried_again_where_that_is_not_wanted() -> None:
+    assert statuses(attempts((429, ""), (200, ""), retry=False)[0]) == [429]
+
+
+@pytest.mark.parametrize(
+    ("told", "least", "most"), [("7", 7, 7), ("0", 0, 0), ("soon", 0.25, 0.25), ("-3", 0.25, 0.25)]
+)
+def test_retry_after_is_honoured(told: str, least: float, most: float) -> None:
+    _, waits = attempts((429, f"Retry-After: {told}"), (200, ""))
+    assert len(waits) == 1
+    assert least <= waits[0] <= most
+
+
+def test_retry_after_as_a_date_is_honoured() -> None:
+    moment = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    _, waits = attempts((429, f"Retry-After: {moment}"), (200, ""))
+    assert 25 < waits[0] <= 30
+
+
+def test_a_wait_that_is_too_long_ends_the_attempts() -> None:
+    found, waits = attempts((429, "Retry-After: 3600"), (200, ""))
+    assert statuses(found) == [429]
+    assert waits == []
+
+
+def test_a_retried_prompt_is_no_longer_fresh() -> None:
+    found, _ = attempts((503, ""), (200, ""), intents=(Intent.FRESH, Intent.VALID))
+    assert [exchange.intents for exchange in found] == [(Intent.FRESH, Intent.VALID), (Intent.VALID,)]
+
+
+def test_requests_are_paced() -> None:
+    waits: list[float] = []
+    limits = Limits(timeout=5, total_timeout=5, retries=0, rpm=60)
+    with servers.serving(servers.fixed(200, b"{}")) as server:
+        client = Client(server.url, "k", limits, sleep=waits.append)
+        for _ in range(3):
+            client.send(draft(client))
+        client.close()
+    assert len(waits) == 2
+    assert 0.5 < waits[0] <= 1
+    assert 1.5 < waits[1] <= 2
+
+
+# ------------------------------------------------------------------ targets
+
+
+def test_the_named_targets_have_both_documented_base_urls() -> None:
+    environment = {"KIMI_API_KEY": "sk-live-0123456789"}
+    assert resolve("direct", environment=environment).base_urls == (DIRECT, API)
+    assert resolve("api", environment=environment).base_urls == (API, DIRECT)
+
+
+@pytest.mark.parametrize(
+    ("url", "base"),
+    [
+        ("https://host.example", "https://host.example"),
+        ("https://host.example/", "https://host.example"),
+        ("https://host.example/v1", "https://host.example"),
+        ("https://host.example/v1/", "https://host.example"),
+        ("http://host.example:8080/kimi/v1", "http://host.example:8080/kimi"),
+        ("http://[::1]:8080", "http://[::1]:8080"),
+    ],
+)
+def test_a_url_is_taken_as_a_base_url(url: str, base: str) -> None:
+    assert resolve(url, environment={"KIMI_API_KEY": "sk-live-0123456789"}).base_urls == (base,)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("drect", "did you mean 'direct'"),
+        ("host.example", "expected embedded, direct, api or a URL"),
+        ("", "expected embedded, direct, api or a URL"),
+        ("ftp://host.example", "expected http or https"),
+        ("https://", "names no host"),
+        ("https://user:secret@host.example", "must be a base URL"),
+        ("https://host.example/?a=b", "must be a base URL"),
+        ("http://host.example:99999", "names no host and port"),
+        ("http://host.example:0", "names no host and port"),
+        ("http://[::1", "not a URL"),
+    ],
+)
+def test_a_bad_target_is_refused_with_what_was_expected(name: str, words: str) -> None:
+    with pytest.raises(BadTarget, match=words.replace("(", "\\(")):
+        resolve(name, environment={"KIMI_API_KEY": "sk-live-0123456789"})
+
+
+def test_a_target_elsewhere_needs_a_key_and_one_here_does_not() -> None:
+    with pytest.raises(BadTarget, match="KIMI_API_KEY is not set"):
+        resolve("https://host.example", environment={})
+    with pytest.raises(BadTarget, match="OTHER is not set"):
+        resolve("http://127.0.0.1:1", key_env="OTHER", environment={"KIMI_API_KEY": "sk-live-0123456789"})
+    assert resolve("http://127.0.0.1:1", environment={}).key == LOCAL_KEY
+
+
+def test_a_key_that_no_header_can_carry_is_refused() -> None:
+    with pytest.raises(BadTarget, match="characters that no key has"):
+        resolve("direct", environment={"KIMI_API_KEY": "sk-\nlive"})
+
+
+# ------------------------------------------------------------------ the look before a run
+
+LOOKS = {
+    "anything that answers": (servers.fixed(200, b"{}"), None),
+    "a bad request": (servers.fixed(400, b"{}"), None),
+    "a server error": (servers.fixed(500, b"{}"), None),
+    "a stalled stream": (servers.stalls, None),
+    "no route": (servers.fixed(404, b"<html>", media_type="text/html"), "no route for the API: it answered 404"),
+    "a rejected key": (servers.fixed(401, b"{}"), "rejects the key: it answered 401"),
+    "a forbidden key": (servers.fixed(403, b"{}"), "rejects the key: it answered 403"),
+    "a closed connection": (servers.closes, "closes the connection without an answer"),
+    "no HTTP": (servers.no_http, "does not answer in HTTP"),
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_preflight_tells_in_one_line_why_a_target_cannot_be_verified(name: str) -> None:
+    handler, words = LOOKS[name]
+    with servers.serving(handler) as server:
+        reason = preflight(Target(name=server.url, base_urls=(server.url,), key_env=None), tuple(Protocol), CELL.model)
+    assert (reason is None) == (words is None)
+    assert words is None or (words in reason and server.url in reason and "\n" not in reason)
+
+
+def test_one_surface_with_a_route_is_enough_for_a_run() -> None:
+    def answer(connection: servers.Connection, request: bytes) -> None:
+        connection.answer(200 if b"/v1/messages" in request else 404, b"{}")
+
+    with servers.serving(servers.always(answer)) as server:
+        target = Target(name=server.url, base_urls=(server.url,), key_env=None)
+        assert preflight(target, tuple(Protocol), CELL.model) is None
+        assert "no route" in preflight(target, (Protocol.CHAT, Protocol.RESPONSES), CELL.model)
+
+
+# ------------------------------------------------------------------ the player
+
+
+def player(url: str, kept: list[Exchange], *, key: str = "sk-live-0123456789", **target: object) -> Player:
+    found = Target(name=url, base_urls=(url,), key_env=None, fixed_key=key, **target)
+    return Player(target=found, record=kept.append, limits=Limits(timeout=1, total_timeout=1, retries=0))
+
+
+def steps(*wanted: Step) -> Script:
+    yield from wanted
+
+
+WAYS = {
+    Credentials.KEY: "Authorization: Bearer sk-live-0123456789",
+    Credentials.INVALID: "Authorization: Bearer invalid-",
+    Credentials.BASIC: "Authorization: Basic ",
+    Credentials.BARE: "Authorization: sk-live-0123456789",
+    Credentials.X_API_KEY: "x-api-key: sk-live-0123456789",
+}
+
+
+@pytest.mark.parametrize("way", list(Credentials))
+def test_a_step_authenticates_as_it_says(way: Credentials) -> None:
+    seen: list[str] = []
+
+    def answer(connection: servers.Connection, request: bytes) -> None:
+        seen.append(request.decode())
+        connection.answer(200, b"{}")
+
+    kept: list[Exchange] = []
+    with servers.serving(servers.always(answer)) as server:
+        playing = player(server.url, kept)
+        playing.play("probe", CELL, steps(Step(body=b"{}", credentials=way)))
+        playing.close()
+    assert WAYS.get(way, "POST") in seen[0]
+    assert ("uthorization" in seen[0]) == (way not in (Credentials.NONE, Credentials.X_API_KEY))
+    assert b"sk-live-0123456789" not in repr(kept).encode()
+
+
+def test_exchanges_are_named_by_probe_surface_model_and_number() -> None:
+    kept: list[Exchange] = []
+    with servers.serving(servers.fixed(200, b"{}")) as server:
+        playing = player(server.url, kept)
+        assert playing.play("short-answer", CELL, answers.short(CELL)) == 2
+        playing.close()
+    assert [exchange.id for exchange in kept] == [
+        "short-answer/chat/kimi-k3.1-pro/1",
+        "short-answer/chat/kimi-k3.1-pro/2",
+    ]
+    assert {exchange.probe for exchange in kept} == {"short-answer"}
+    assert playing.requests == 2
+
+
+def test_a_step_for_an_address_that_the_target_lacks_ends_the_script() -> None:
+    kept: list[Exchange] = []
+    with servers.serving(servers.fixed(200, b"{}")) as server:
+        playing = player(server.url, kept)
+        first, second = Step(body=b"{}"), Step(body=b"{}", place=Place.SECOND)
+        assert playing.play("probe", CELL, steps(first, second, first)) == 1
+        assert playing.play("probe", CELL, steps(Step(body=b"{}", place=Place.LIMITED))) == 0
+        playing.close()
+
+
+GONE = {
+    "time-outs": (servers.silent, 3, "did not finish an answer 3 times in a row"),
+    "broken connections": (servers.closes, 6, "stopped answering"),
+    "server errors": (servers.fixed(500, b"{}"), 24, "24 requests in a row with 429 or a server error"),
+    "rate limits": (servers.fixed(429, b"{}"), 24, "24 requests in a row with 429 or a server error"),
+}
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_a_target_that_is_gone_ends_the_run(name: str) -> None:
+    handler, number, words = GONE[name]
+    kept: list[Exchange] = []
+    with servers.serving(handler) as server:
+        playing = player(server.url, kept)
+        playing.limits = Limits(timeout=0.05, total_timeout=0.05, retries=0)
+        with pytest.raises(Stopped, match=words):
+            playing.play("probe", CELL, steps(*[Step(body=b"{}", cures=False)] * 30))
+        with pytest.raises(Stopped, match=words):
+            playing.play("another", CELL, steps(Step(body=b"{}")))
+        playing.close()
+    assert len(kept) == number
+
+
+def test_hostile_requests_that_break_connections_do_not_count_as_the_target_being_gone() -> None:
+    kept: list[Exchange] = []
+    with servers.serving(servers.closes) as server:
+        playing = player(server.url, kept)
+        hostile = Step(body=b"{}", intents=(Intent.HOSTILE,))
+        assert playing.play("probe", CELL, steps(*[hostile] * 20)) == 20
+        playing.close()
+    assert playing.stopped is None
+
+
+def test_a_key_that_the_server_echoes_is_recorded_by_a_mark_only() -> None:
+    kept: list[Exchange] = []
+    with servers.serving(servers.always(servers.echoes)) as server:
+        playing = player(server.url, kept)
+        playing.play("probe", CELL, steps(Step(body=b"{}")))
+        playing.close()
+    assert b"[key redacted]" in text(kept[0])
+    assert "sk-live-0123456789" not in repr(kept)
