@@ -16,7 +16,10 @@ BROKEN_JPEG = "data:image/jpeg;base64,/9j/4AAQSkZJRgABAQAA..."  # the example's 
 
 
 def examples(cell: Cell) -> Script:
-    """Every documented example, for this model, without what is withheld from kimi-k3."""
+    """Every documented example, for this model, without what is withheld from kimi-k3.
+
+    Each is also streamed, but for the one that searches the web, since a search costs.
+    """
     seen: list[str] = []
     for example in specs.documented_examples(cell.protocol).values():
         text = json.dumps(example).replace(BROKEN_JPEG, data_url("square.jpg"))
@@ -25,13 +28,15 @@ def examples(cell: Cell) -> Script:
         if key not in seen:
             seen.append(key)
             yield cell.ask(body, Intent.VALID)
+            if "stream" not in body and "web_search" not in key:
+                yield cell.ask({**body, "stream": True}, Intent.VALID)
 
 
 def forms(cell: Cell) -> Script:
-    """A documented example with one field in its other documented form; the user's words in blocks also streamed."""
-    bodies = _forms(cell)
-    for body in (*bodies, {**bodies[1], "stream": True}):
-        yield cell.ask(body, Intent.VALID)
+    """A documented example with one field in its other documented form, in both modes."""
+    for body in _forms(cell):
+        for mode in cell.both(body):
+            yield cell.ask(mode, Intent.VALID)
 
 
 def _fitted(cell: Cell, body: dict[str, Any]) -> dict[str, Any]:

@@ -33,15 +33,16 @@ def aliases(cell: Cell) -> Script:
         return
     for alias in EFFORT_ALIASES:
         yield cell.challenge(at(cell, alias), *valid) if not valid else cell.ask(at(cell, alias), *valid)
-    if valid:
-        yield cell.ask(at(cell, "none", stream=True), *valid)
+    for alias in ("none", "medium") if valid else ():
+        yield cell.ask(at(cell, alias, stream=True), *valid)
 
 
 def only_max(cell: Cell) -> Script:
     """The efforts that kimi-k3 does not support."""
     if not cell.k31 and cell.protocol is not Protocol.RESPONSES:
         for effort in ("low", "high"):
-            yield cell.challenge(at(cell, effort))
+            for body in cell.both(at(cell, effort)):
+                yield cell.challenge(body)
 
 
 def low_and_max(cell: Cell) -> Script:

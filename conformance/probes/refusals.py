@@ -39,10 +39,9 @@ def in_both_modes(cell: Cell) -> Script:
 def unknown_model(cell: Cell) -> Script:
     """Model ids that are near one of the three, in both modes, and none of the right type."""
     body = cell.body("Reply with OK.", limit=1024)
-    for model in (cell.model + "-ultra", "KIMI-K3.1-PRO", "gpt-4o", ""):
-        yield cell.challenge({**body, "model": model})
-    yield cell.challenge({**body, "model": "kimi-k2", "stream": True})
-    yield cell.challenge({**body, "model": 31})
+    for model in (cell.model + "-ultra", "KIMI-K3.1-PRO", "gpt-4o", "", 31):
+        for mode in cell.both({**body, "model": model}):
+            yield cell.challenge(mode)
 
 
 def malformed(cell: Cell) -> Script:
@@ -70,7 +69,8 @@ def credentials(cell: Cell) -> Script:
         yield cell.challenge(body, Intent.INVALID_KEY, credentials=Credentials.INVALID)
     body = cell.body("Reply with OK.", limit=1024)
     for way in (Credentials.BASIC, Credentials.BARE, Credentials.X_API_KEY):
-        yield cell.challenge(body, credentials=way)
+        for mode in cell.both(body):
+            yield cell.challenge(mode, credentials=way)
     yield cell.challenge(b"{", Intent.INVALID_KEY, credentials=Credentials.INVALID)
 
 
@@ -83,7 +83,8 @@ def system_role(cell: Cell) -> Script:
     """A system message among messages, where only user and assistant may speak."""
     if cell.protocol is Protocol.MESSAGES:
         turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Reply with OK."}]
-        yield cell.challenge(cell.body(messages=turns))
+        for body in cell.both(cell.body(messages=turns)):
+            yield cell.challenge(body)
 
 
 def changes(cell: Cell) -> Iterator[Change]:

@@ -8,18 +8,20 @@ from conformance.probes.cell import Cell
 from conformance.probes.script import Script
 from conformance.values import Protocol
 
+STREAMED = 0.5
 VALUES = (("temperature", (0, 0.5, 1, 1.0, 2)), ("top_p", (0, 0.5, 0.95, 1)))
 
 
 def values(cell: Cell) -> Script:
-    """The fixed values and others, one a request."""
+    """The fixed values and others, one a request; a fixed one and another also streamed."""
     if cell.protocol is Protocol.RESPONSES:
         return
     for name, numbers in VALUES:
         for value in numbers:
             body = cell.body("Reply with OK.", **cast("dict[str, Any]", {name: value}))
             fixed = value == (cell.row.temperature if name == "temperature" else cell.row.top_p)
-            yield cell.ask(body) if cell.k31 or fixed else cell.challenge(body)
+            for mode in cell.both(body) if fixed or value == STREAMED else (body,):
+                yield cell.ask(mode) if cell.k31 or fixed else cell.challenge(mode)
 
 
 def unsupported(cell: Cell) -> Script:
@@ -28,7 +30,8 @@ def unsupported(cell: Cell) -> Script:
         return
     if cell.protocol is Protocol.CHAT:
         for options in ({"mode": "implicit"}, {"ttl": "1h"}):
-            yield cell.challenge(cell.body("Reply with OK.", prompt_cache_options=options))
+            for body in cell.both(cell.body("Reply with OK.", prompt_cache_options=options)):
+                yield cell.challenge(body)
     if cell.protocol is Protocol.MESSAGES:
         schema = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
         fields: tuple[tuple[str, Any], ...] = (
@@ -38,4 +41,5 @@ def unsupported(cell: Cell) -> Script:
             ("output_config", {"format": {"type": "json_schema", "schema": schema}}),
         )
         for field, value in fields:
-            yield cell.challenge(cell.body("Reply with OK.", **{field: value}))
+            for body in cell.both(cell.body("Reply with OK.", **{field: value})):
+                yield cell.challenge(body)

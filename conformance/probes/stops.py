@@ -51,16 +51,18 @@ def near_misses(cell: Cell) -> Script:
 
 
 def edges(cell: Cell) -> Script:
-    """32 and 33 bytes in ASCII and in CJK; five and six sequences."""
+    """32 and 33 bytes in ASCII and in CJK; five and six sequences; in both modes."""
     if not applies(cell):
         return
     body = cell.body("Reply with OK.")
     accepted = ([ASCII_EDGE], [CJK_EDGE + "xy"], [f"stop {number}" for number in range(5)])
     refused = ([ASCII_EDGE + "0"], [CJK_EDGE + "止"], [f"stop {number}" for number in range(6)])
     for sequences in accepted:
-        yield cell.ask(_stopping(body, *sequences), Intent.VALID)
+        for mode in cell.both(_stopping(body, *sequences)):
+            yield cell.ask(mode, Intent.VALID)
     for sequences in refused:
-        yield cell.challenge(_stopping(body, *sequences))
+        for mode in cell.both(_stopping(body, *sequences)):
+            yield cell.challenge(mode)
 
 
 def _stopping(body: dict[str, Any], *sequences: str) -> dict[str, Any]:

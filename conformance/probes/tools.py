@@ -150,12 +150,13 @@ def _parallel(cell: Cell, body: dict[str, Any]) -> Script:
 
 
 def two_rounds(cell: Cell) -> Script:
-    """One conversation with a call in each of two turns."""
-    yield from attempt(_two_rounds(cell))
-
-
-def _two_rounds(cell: Cell) -> Script:
+    """One conversation with a call in each of two turns; once from JSON and once from a stream."""
     body = cell.body("Call get_weather for Paris.", tools=[GET_WEATHER.on(cell)])
+    for mode in cell.both(body):
+        yield from attempt(_two_rounds(cell, mode))
+
+
+def _two_rounds(cell: Cell, body: dict[str, Any]) -> Script:
     for question in ("Call get_weather for Rome.", "Reply with exactly: both done"):
         answer = yield cell.ask(body)
         if not answer.client_calls:
@@ -173,7 +174,8 @@ def orphan_result(cell: Cell) -> Script:
     if cell.protocol is Protocol.RESPONSES:
         return
     tools = [GET_WEATHER.on(cell)]
-    yield cell.challenge(cell.body(messages=[*_user(ASK_WEATHER), _result(cell, "call_of_nobody")], tools=tools))
+    for body in cell.both(cell.body(messages=[*_user(ASK_WEATHER), _result(cell, "call_of_nobody")], tools=tools)):
+        yield cell.challenge(body)
     yield from attempt(_orphan_beside_call(cell))
 
 

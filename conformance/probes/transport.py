@@ -10,17 +10,19 @@ CONTENT_TYPES = ("application/json", "application/json; charset=utf-8", "Applica
 
 
 def content_types(cell: Cell) -> Script:
-    """The same request under application/json in three spellings."""
+    """The same request under application/json in three spellings, in both modes."""
     for spelling in CONTENT_TYPES:
-        yield Step(body=encode(cell.body("Reply with exactly: content type")), content_type=spelling)
+        for body in cell.both(cell.body("Reply with exactly: content type")):
+            yield Step(body=encode(body), content_type=spelling)
 
 
 def base_urls(cell: Cell) -> Script:
-    """A valid and an invalid request, each to both base URLs."""
+    """A valid and an invalid request in both modes, each to both base URLs."""
     valid = cell.body("Reply with exactly: two addresses")
     for body in (valid, {**valid, LIMIT_NAMES[cell.protocol]: 0}):
-        for place in (Place.FIRST, Place.SECOND):
-            yield cell.challenge(body, place=place)
+        for mode in cell.both(body):
+            for place in (Place.FIRST, Place.SECOND):
+                yield cell.challenge(mode, place=place)
 
 
 def rate_limit(cell: Cell) -> Script:

@@ -7,7 +7,11 @@ from conformance.probes import documented
 
 
 @exercises(
-    "http.no-repeated-server-error", "media.image-accepted", "model.chat-features-accepted", "request.valid-accepted"
+    "http.no-repeated-server-error",
+    "media.image-accepted",
+    "model.chat-features-accepted",
+    "model.highspeed.same-decisions",
+    "request.valid-accepted",
 )
 def test_documented_examples(probe: Probe) -> None:
     probe(documented.examples)

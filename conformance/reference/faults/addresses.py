@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.reference.faults.registry import CHAT, JSON, MESSAGES, fault
+from conformance.reference.faults.registry import CHAT, MESSAGES, fault
 from conformance.reference.faults.terms import LIMITS, forgiven, found, limit, sent, unacceptable
 from conformance.reference.hooks import Context
 from conformance.reference.problems import Problem
@@ -26,7 +26,7 @@ def _is_second() -> Callable[[Context], bool]:
     return second
 
 
-@fault("second-url-refuses", "problems", modes=(JSON,), caught_by=_AGREE, stateful=True)
+@fault("second-url-refuses", "problems", caught_by=_AGREE, stateful=True)
 def second_refuses() -> Callable[[Context, Problems], Problems]:
     """The second base URL refuses what the first accepts."""
     second = _is_second()
@@ -37,7 +37,7 @@ def second_refuses() -> Callable[[Context, Problems], Problems]:
     return hook
 
 
-@fault("second-url-is-lenient", "problems", modes=(JSON,), caught_by=_AGREE, stateful=True)
+@fault("second-url-is-lenient", "problems", caught_by=_AGREE, stateful=True)
 def second_is_lenient() -> Callable[[Context, Problems], Problems]:
     """The second base URL accepts an output limit of 0, the first does not."""
     second = _is_second()
@@ -48,7 +48,7 @@ def second_is_lenient() -> Callable[[Context, Problems], Problems]:
     return hook
 
 
-@fault("second-url-without-efforts", "problems", on=(CHAT, MESSAGES), modes=(JSON,), caught_by=_AGREE, stateful=True)
+@fault("second-url-without-efforts", "problems", on=(CHAT, MESSAGES), caught_by=_AGREE, stateful=True)
 def second_without_efforts() -> Callable[[Context, Problems], Problems]:
     """The second base URL is of an older version that does not know efforts."""
     second = _is_second()
@@ -61,7 +61,7 @@ def second_without_efforts() -> Callable[[Context, Problems], Problems]:
     return hook
 
 
-@fault("second-url-refuses-at-once", "admission", modes=(JSON,), caught_by=_AGREE, stateful=True, needs_socket=True)
+@fault("second-url-refuses-at-once", "admission", caught_by=_AGREE, stateful=True, needs_socket=True)
 def second_refuses_over_a_connection() -> Callable[[Context, Refusal | None], Refusal | None]:
     """The second base URL turns every request away before it looks at the key."""
     second = _is_second()

@@ -35,7 +35,7 @@ def missing_key_accepted(context: Context, refusal: Refusal | None) -> Refusal |
     return refusal if "authorization" in context.headers or "x-api-key" in context.headers else _let_in(refusal)
 
 
-@fault("auth-x-api-key-accepted", "admission", modes=(JSON,), caught_by=_MISSING)
+@fault("auth-x-api-key-accepted", "admission", caught_by=_MISSING)
 def x_api_key_accepted(context: Context, refusal: Refusal | None) -> Refusal | None:
     """The key is taken from x-api-key, so that a request without a bearer key is answered."""
     return _let_in(refusal) if "x-api-key" in context.headers else refusal
@@ -47,13 +47,13 @@ def invalid_key_accepted(context: Context, refusal: Refusal | None) -> Refusal |
     return _let_in(refusal) if _scheme(context) == "bearer" else refusal
 
 
-@fault("auth-basic-accepted", "admission", modes=(JSON,), caught_by=_SCHEME)
+@fault("auth-basic-accepted", "admission", caught_by=_SCHEME)
 def basic_accepted(context: Context, refusal: Refusal | None) -> Refusal | None:
     """The key is accepted under the scheme Basic."""
     return _let_in(refusal) if _scheme(context) == "basic" else refusal
 
 
-@fault("auth-bare-key-accepted", "admission", modes=(JSON,), caught_by=_SCHEME)
+@fault("auth-bare-key-accepted", "admission", caught_by=_SCHEME)
 def bare_key_accepted(context: Context, refusal: Refusal | None) -> Refusal | None:
     """The key is accepted without a scheme."""
     return _let_in(refusal) if _scheme(context) not in ("", "bearer", "basic") else refusal
@@ -87,7 +87,7 @@ def error_as_403(_: Context, refusal: Refusal) -> Refusal:
     return _with_status(refusal, 403)
 
 
-@fault("auth-wrong-scheme-as-500", "refusal", modes=(JSON,), caught_by=(*_SCHEME, "error.status-fits-type"))
+@fault("auth-wrong-scheme-as-500", "refusal", caught_by=(*_SCHEME, "error.status-fits-type"))
 def wrong_scheme_as_500(context: Context, refusal: Refusal) -> Refusal:
     """An Authorization header that is not a bearer key gets HTTP 500."""
     return _with_status(refusal, 500) if _scheme(context) not in ("", "bearer") else refusal

@@ -162,7 +162,7 @@ def cjk_as_500(context: Context, result: Result) -> Result:
     return result
 
 
-@fault("small-limit-as-500", "result", modes=(JSON,), caught_by=_VALID_500)
+@fault("small-limit-as-500", "result", caught_by=_VALID_500)
 def small_limit_as_500(context: Context, result: Result) -> Result:
     """An output limit of 1 makes the server fail."""
     if limit(context) == 1:
@@ -170,7 +170,7 @@ def small_limit_as_500(context: Context, result: Result) -> Result:
     return result
 
 
-@fault("image-as-500", "result", on=(CHAT,), modes=(JSON,), caught_by=_VALID_500)
+@fault("image-as-500", "result", on=(CHAT,), caught_by=_VALID_500)
 def image_as_500(context: Context, result: Result) -> Result:
     """An image makes the server fail."""
     if "image_url" in said(context):
@@ -182,7 +182,6 @@ def image_as_500(context: Context, result: Result) -> Result:
     "system-role-as-500",
     "problems",
     on=(MESSAGES,),
-    modes=(JSON,),
     caught_by=("request.role-system-in-messages-rejected",),
 )
 def system_role_as_500(context: Context, problems: Problems) -> Problems:
@@ -196,7 +195,6 @@ def system_role_as_500(context: Context, problems: Problems) -> Problems:
     "orphan-result-as-500",
     "problems",
     on=(CHAT, MESSAGES),
-    modes=(JSON,),
     caught_by=("request.orphan-tool-result-rejected",),
 )
 def orphan_as_500(_: Context, problems: Problems) -> Problems:

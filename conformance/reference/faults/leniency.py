@@ -157,25 +157,25 @@ def unknown_model(context: Context, problems: Problems) -> Problems:
     return forgiven(problems, "model") if isinstance(context.model, str) else problems
 
 
-@fault("accepts-model-with-suffix", "problems", modes=(JSON,), caught_by=_MODEL)
+@fault("accepts-model-with-suffix", "problems", caught_by=_MODEL)
 def model_with_suffix(context: Context, problems: Problems) -> Problems:
     """A name that only begins with that of a model is accepted."""
     return forgiven(problems, "model") if str(context.model).startswith("kimi-k3") else problems
 
 
-@fault("accepts-model-in-capitals", "problems", modes=(JSON,), caught_by=_MODEL)
+@fault("accepts-model-in-capitals", "problems", caught_by=_MODEL)
 def model_in_capitals(context: Context, problems: Problems) -> Problems:
     """The name of a model is accepted in capitals."""
     return forgiven(problems, "model") if str(context.model).isupper() else problems
 
 
-@fault("accepts-model-empty", "problems", modes=(JSON,), caught_by=_MODEL)
+@fault("accepts-model-empty", "problems", caught_by=_MODEL)
 def model_empty(context: Context, problems: Problems) -> Problems:
     """An empty name is accepted as that of the default model."""
     return forgiven(problems, "model") if context.model == "" else problems
 
 
-@fault("accepts-model-number", "problems", modes=(JSON,), caught_by=_INVALID)
+@fault("accepts-model-number", "problems", caught_by=_INVALID)
 def model_number(context: Context, problems: Problems) -> Problems:
     """A number is accepted in the place of a model's name."""
     return forgiven(problems, "model") if isinstance(context.model, int) else problems

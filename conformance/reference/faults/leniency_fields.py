@@ -191,7 +191,6 @@ def call_id_number(_: Context, body: dict[str, Any]) -> dict[str, Any]:
     "accepts-system-role",
     "problems",
     on=(MESSAGES,),
-    modes=(JSON,),
     caught_by=("request.role-system-in-messages-rejected",),
     seen=("sgl-project/sglang#28792",),
 )
@@ -204,7 +203,6 @@ def system_role(context: Context, problems: Problems) -> Problems:
     "accepts-orphan-result",
     "problems",
     on=(CHAT, MESSAGES),
-    modes=(JSON,),
     caught_by=("request.orphan-tool-result-rejected",),
 )
 def orphan_result(_: Context, problems: Problems) -> Problems:

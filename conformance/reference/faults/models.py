@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from conformance.models import K31
 from conformance.reference.encoding.frame import Event
-from conformance.reference.faults.registry import CHAT, JSON, MESSAGES, STREAM, fault
+from conformance.reference.faults.registry import CHAT, MESSAGES, STREAM, fault
 from conformance.reference.faults.terms import LIMITS, forgiven, found, limit, sent
 from conformance.reference.hooks import Context, Pause, Wire
 from conformance.reference.problems import Problem
@@ -89,7 +89,6 @@ def highspeed_is_lenient(context: Context, problems: Problems) -> Problems:
     "highspeed-without-cache-options",
     "problems",
     on=(CHAT, MESSAGES),
-    modes=(JSON,),
     models=(_HIGHSPEED,),
     caught_by=_SAME,
 )

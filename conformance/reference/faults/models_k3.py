@@ -28,13 +28,13 @@ def _of_k3(context: Context) -> bool:
     return context.model in K3
 
 
-@fault("k3-stop-sequences-accepted", "problems", on=(MESSAGES,), modes=(JSON,), models=K3, caught_by=_STOP)
+@fault("k3-stop-sequences-accepted", "problems", on=(MESSAGES,), models=K3, caught_by=_STOP)
 def stop_sequences_accepted(_: Context, problems: Problems) -> Problems:
     """The model kimi-k3 accepts stop sequences."""
     return forgiven_kind(problems, "k3-stop-sequences")
 
 
-@fault("k3-temperature-accepted", "problems", on=_BOTH_SURFACES, modes=(JSON,), models=K3, caught_by=_TEMPERATURE)
+@fault("k3-temperature-accepted", "problems", on=_BOTH_SURFACES, models=K3, caught_by=_TEMPERATURE)
 def temperature_accepted(_: Context, problems: Problems) -> Problems:
     """The model kimi-k3 accepts any temperature."""
     return forgiven_kind(problems, "k3-temperature")
@@ -54,7 +54,7 @@ def temperature_above_accepted(context: Context, problems: Problems) -> Problems
     return forgiven_kind(problems, "k3-temperature") if (sent(context, "temperature") or 0) > 1 else problems
 
 
-@fault("k3-top-p-accepted", "problems", on=_BOTH_SURFACES, modes=(JSON,), models=K3, caught_by=_TOP_P)
+@fault("k3-top-p-accepted", "problems", on=_BOTH_SURFACES, models=K3, caught_by=_TOP_P)
 def top_p_accepted(_: Context, problems: Problems) -> Problems:
     """The model kimi-k3 accepts any top_p."""
     return forgiven_kind(problems, "k3-top-p")
@@ -66,9 +66,7 @@ def top_p_one_accepted(context: Context, problems: Problems) -> Problems:
     return forgiven_kind(problems, "k3-top-p") if sent(context, "top_p") == 1 else problems
 
 
-@fault(
-    "k3-sampling-as-500", "problems", on=_BOTH_SURFACES, modes=(JSON,), models=K3, caught_by=(*_TEMPERATURE, *_TOP_P)
-)
+@fault("k3-sampling-as-500", "problems", on=_BOTH_SURFACES, models=K3, caught_by=(*_TEMPERATURE, *_TOP_P))
 def sampling_as_500(_: Context, problems: Problems) -> Problems:
     """The model kimi-k3 fails over a temperature or a top_p that it does not support."""
     if any(problem.kind in ("k3-temperature", "k3-top-p") for problem in problems):
@@ -80,7 +78,6 @@ def sampling_as_500(_: Context, problems: Problems) -> Problems:
     "k3-temperature-one-refused",
     "problems",
     on=_BOTH_SURFACES,
-    modes=(JSON,),
     models=K3,
     caught_by=_FIXED,
     seen=("MoonshotAI/Kimi-K2#124",),
@@ -90,44 +87,44 @@ def temperature_one_refused(context: Context, problems: Problems) -> Problems:
     return found(problems, "temperature is unknown", when=_of_k3(context) and sent(context, "temperature") == 1)
 
 
-@fault("k3-top-p-default-refused", "problems", on=_BOTH_SURFACES, modes=(JSON,), models=K3, caught_by=_FIXED)
+@fault("k3-top-p-default-refused", "problems", on=_BOTH_SURFACES, models=K3, caught_by=_FIXED)
 def top_p_default_refused(context: Context, problems: Problems) -> Problems:
     """The model kimi-k3 refuses the top_p that it has."""
     return found(problems, "top_p is unknown", when=_of_k3(context) and sent(context, "top_p") == MODELS[K3[0]].top_p)
 
 
-@fault("k3-cache-control-accepted", "problems", on=(MESSAGES,), modes=(JSON,), models=K3, caught_by=_CACHE_CONTROL)
+@fault("k3-cache-control-accepted", "problems", on=(MESSAGES,), models=K3, caught_by=_CACHE_CONTROL)
 def cache_control_accepted(_: Context, problems: Problems) -> Problems:
     """The model kimi-k3 accepts cache_control and ignores it."""
     return forgiven_kind(problems, "k3-cache-control")
 
 
-@fault("k3-cache-1h-accepted", "problems", on=(MESSAGES,), modes=(JSON,), models=K3, caught_by=_CACHE_CONTROL)
+@fault("k3-cache-1h-accepted", "problems", on=(MESSAGES,), models=K3, caught_by=_CACHE_CONTROL)
 def cache_1h_accepted(context: Context, problems: Problems) -> Problems:
     """The model kimi-k3 accepts cache_control where it carries a time to live."""
     return forgiven_kind(problems, "k3-cache-control") if sent(context, "cache_control", "ttl") else problems
 
 
-@fault("k3-prompt-cache-options-accepted", "problems", on=(CHAT,), modes=(JSON,), models=K3, caught_by=_CACHE_OPTIONS)
+@fault("k3-prompt-cache-options-accepted", "problems", on=(CHAT,), models=K3, caught_by=_CACHE_OPTIONS)
 def cache_options_accepted(_: Context, problems: Problems) -> Problems:
     """The model kimi-k3 accepts prompt_cache_options."""
     return forgiven_kind(problems, "k3-prompt-cache-options")
 
 
-@fault("k3-cache-ttl-accepted", "problems", on=(CHAT,), modes=(JSON,), models=K3, caught_by=_CACHE_OPTIONS)
+@fault("k3-cache-ttl-accepted", "problems", on=(CHAT,), models=K3, caught_by=_CACHE_OPTIONS)
 def cache_ttl_accepted(context: Context, problems: Problems) -> Problems:
     """The model kimi-k3 accepts a time to live in prompt_cache_options."""
     ttl = sent(context, "prompt_cache_options", "ttl")
     return forgiven_kind(problems, "k3-prompt-cache-options") if ttl else problems
 
 
-@fault("k3-output-format-accepted", "problems", on=(MESSAGES,), modes=(JSON,), models=K3, caught_by=_OUTPUT_FORMAT)
+@fault("k3-output-format-accepted", "problems", on=(MESSAGES,), models=K3, caught_by=_OUTPUT_FORMAT)
 def output_format_accepted(_: Context, problems: Problems) -> Problems:
     """The model kimi-k3 accepts a format on messages."""
     return forgiven_kind(problems, "k3-output-format")
 
 
-@fault("k3-effort-accepted", "problems", on=_BOTH_SURFACES, modes=(JSON,), models=K3, caught_by=_EFFORT)
+@fault("k3-effort-accepted", "problems", on=_BOTH_SURFACES, models=K3, caught_by=_EFFORT)
 def effort_accepted(_: Context, problems: Problems) -> Problems:
     """The model kimi-k3 accepts every effort and takes it for max."""
     return forgiven_kind(problems, "k3-effort")

@@ -19,20 +19,20 @@ _ALIAS = ("model.k31.effort-aliases-accepted",)
 _NONE = ("model.k31.effort-none-still-reasons",)
 
 
-@fault("k31-temperature-refused", "problems", on=_BOTH_SURFACES, modes=(JSON,), models=K31, caught_by=_TEMPERATURE)
+@fault("k31-temperature-refused", "problems", on=_BOTH_SURFACES, models=K31, caught_by=_TEMPERATURE)
 def temperature_refused(context: Context, problems: Problems) -> Problems:
     """K3.1 refuses a temperature other than 1."""
     other = context.model in K31 and sent(context, "temperature") not in (None, 1)
     return found(problems, "only 1 is allowed", when=other)
 
 
-@fault("k31-temperature-one-refused", "problems", on=_BOTH_SURFACES, modes=(JSON,), models=K31, caught_by=_TEMPERATURE)
+@fault("k31-temperature-one-refused", "problems", on=_BOTH_SURFACES, models=K31, caught_by=_TEMPERATURE)
 def k31_temperature_one_refused(context: Context, problems: Problems) -> Problems:
     """K3.1 refuses even the temperature that it has."""
     return found(problems, "omit the field", when=context.model in K31 and sent(context, "temperature") == 1)
 
 
-@fault("k31-top-p-refused", "problems", on=_BOTH_SURFACES, modes=(JSON,), models=K31, caught_by=_TOP_P)
+@fault("k31-top-p-refused", "problems", on=_BOTH_SURFACES, models=K31, caught_by=_TOP_P)
 def top_p_refused(context: Context, problems: Problems) -> Problems:
     """K3.1 refuses a top_p below 0.95."""
     given = sent(context, "top_p")
@@ -55,7 +55,7 @@ def alias_refused(context: Context, problems: Problems) -> Problems:
     return found(problems, "unknown effort", when=context.model in K31 and effort(context) == "none")
 
 
-@fault("effort-medium-refused", "problems", on=_BOTH_SURFACES, modes=(JSON,), models=K31, caught_by=_ALIAS)
+@fault("effort-medium-refused", "problems", on=_BOTH_SURFACES, models=K31, caught_by=_ALIAS)
 def medium_refused(context: Context, problems: Problems) -> Problems:
     """K3.1 refuses the effort medium."""
     return found(problems, "unknown effort", when=context.model in K31 and effort(context) == "medium")

@@ -24,19 +24,19 @@ def _blocks(context: Context) -> list[dict[str, Any]]:
     return [part for content in contents if isinstance(content, list) for part in content if isinstance(part, dict)]
 
 
-@fault("refuses-limit-one", "problems", modes=(JSON,), caught_by=_VALID)
+@fault("refuses-limit-one", "problems", caught_by=_VALID)
 def limit_one(context: Context, problems: Problems) -> Problems:
     """An output limit of 1 is refused."""
     return found(problems, "the limit must be greater than 1", when=limit(context) == 1)
 
 
-@fault("refuses-largest-limit", "problems", modes=(JSON,), caught_by=_VALID)
+@fault("refuses-largest-limit", "problems", caught_by=_VALID)
 def largest_limit(context: Context, problems: Problems) -> Problems:
     """The largest output limit that is documented is refused."""
     return found(problems, "the limit must be less than 1048576", when=limit(context) == 1_048_576)
 
 
-@fault("refuses-no-limit", "problems", on=(CHAT, RESPONSES), modes=(JSON,), caught_by=_VALID)
+@fault("refuses-no-limit", "problems", on=(CHAT, RESPONSES), caught_by=_VALID)
 def no_limit(context: Context, problems: Problems) -> Problems:
     """A request without an output limit is refused."""
     names = {LIMITS[context.protocol], "max_tokens"}
@@ -61,7 +61,7 @@ def many_tools(context: Context, problems: Problems) -> Problems:
     return found(problems, "too many tools", when=len(sent(context, "tools") or ()) == 128)
 
 
-@fault("refuses-cache-1h", "problems", on=(CHAT, MESSAGES), modes=(JSON,), caught_by=_VALID)
+@fault("refuses-cache-1h", "problems", on=(CHAT, MESSAGES), caught_by=_VALID)
 def cache_1h(context: Context, problems: Problems) -> Problems:
     """A time to live of 1h is refused."""
     ttl = sent(context, "cache_control", "ttl") or sent(context, "prompt_cache_options", "ttl")
@@ -80,7 +80,7 @@ def text_format(context: Context, problems: Problems) -> Problems:
     return found(problems, "unknown format", when=sent(context, "response_format", "type") == "text")
 
 
-@fault("refuses-structured-output", "problems", on=(CHAT, MESSAGES), modes=(JSON,), caught_by=_VALID)
+@fault("refuses-structured-output", "problems", on=(CHAT, MESSAGES), caught_by=_VALID)
 def structured_output(context: Context, problems: Problems) -> Problems:
     """A schema for the answer is refused."""
     form = sent(context, "response_format", "json_schema") or sent(context, "output_config", "format")
@@ -95,7 +95,7 @@ def demands_version(context: Context, refusal: Refusal | None) -> Refusal | None
     return refusal
 
 
-@fault("refuses-image", "problems", on=(CHAT,), modes=(JSON,), caught_by=_VALID)
+@fault("refuses-image", "problems", on=(CHAT,), caught_by=_VALID)
 def image(context: Context, problems: Problems) -> Problems:
     """An image is refused."""
     shown = any(block.get("type") in ("image", "image_url") for block in _blocks(context))
@@ -115,13 +115,13 @@ def text_blocks(context: Context, problems: Problems) -> Problems:
     return found(problems, "content must be a string", when=blocks and all(b.get("type") == "text" for b in blocks))
 
 
-@fault("refuses-system-blocks", "problems", on=(MESSAGES,), modes=(JSON,), caught_by=(*_FORMS, "request.forms-equal"))
+@fault("refuses-system-blocks", "problems", on=(MESSAGES,), caught_by=(*_FORMS, "request.forms-equal"))
 def system_blocks(context: Context, problems: Problems) -> Problems:
     """A system prompt as text blocks is refused."""
     return found(problems, "system must be a string", when=isinstance(sent(context, "system"), list))
 
 
-@fault("refuses-result-blocks", "problems", on=(MESSAGES,), modes=(JSON,), caught_by=_FORMS)
+@fault("refuses-result-blocks", "problems", on=(MESSAGES,), caught_by=_FORMS)
 def result_blocks(context: Context, problems: Problems) -> Problems:
     """A tool result whose content is blocks is refused."""
     results = [block for block in _blocks(context) if block.get("type") == "tool_result"]
@@ -129,20 +129,20 @@ def result_blocks(context: Context, problems: Problems) -> Problems:
     return found(problems, "content must be a string", when=blocks)
 
 
-@fault("refuses-result-image", "problems", on=(MESSAGES,), modes=(JSON,), caught_by=_FORMS)
+@fault("refuses-result-image", "problems", on=(MESSAGES,), caught_by=_FORMS)
 def result_image(context: Context, problems: Problems) -> Problems:
     """A tool result that holds an image is refused."""
     results = [block for block in _blocks(context) if block.get("type") == "tool_result"]
     return found(problems, "a result holds text only", when=any("'image'" in str(result) for result in results))
 
 
-@fault("refuses-result-error", "problems", on=(MESSAGES,), modes=(JSON,), caught_by=_FORMS)
+@fault("refuses-result-error", "problems", on=(MESSAGES,), caught_by=_FORMS)
 def result_error(context: Context, problems: Problems) -> Problems:
     """A tool result with is_error is refused."""
     return found(problems, "is_error is unknown", when=any("is_error" in block for block in _blocks(context)))
 
 
-@fault("refuses-null-content", "problems", on=(CHAT,), modes=(JSON,), caught_by=_FORMS)
+@fault("refuses-null-content", "problems", on=(CHAT,), caught_by=_FORMS)
 def null_content(context: Context, problems: Problems) -> Problems:
     """Null is refused as the content beside tool calls."""
     turns = [turn for turn in sent(context, "messages") or () if isinstance(turn, dict)]
@@ -181,7 +181,7 @@ def stream(context: Context, problems: Problems) -> Problems:
     return found(problems, "streaming is not available", when=context.stream)
 
 
-@fault("refuses-tools-on-k3", "problems", on=(CHAT,), modes=(JSON,), models=("kimi-k3",), caught_by=_FEATURES)
+@fault("refuses-tools-on-k3", "problems", on=(CHAT,), models=("kimi-k3",), caught_by=_FEATURES)
 def tools_on_k3(context: Context, problems: Problems) -> Problems:
     """Function tools are refused on kimi-k3."""
     offered = sent(context, "tools", 0, "type") == "function"
@@ -195,7 +195,7 @@ def search_on_k3(context: Context, problems: Problems) -> Problems:
     return found(problems, "kimi-k3 does not support search", when=offered and context.model == "kimi-k3")
 
 
-@fault("refuses-charset", "admission", modes=(JSON,), caught_by=_CHARSET, seen=("openai/openai-openapi#194",))
+@fault("refuses-charset", "admission", caught_by=_CHARSET, seen=("openai/openai-openapi#194",))
 def charset(context: Context, refusal: Refusal | None) -> Refusal | None:
     """A media type with a charset gets HTTP 415."""
     if ";" in context.headers.get("content-type", ""):
@@ -203,7 +203,7 @@ def charset(context: Context, refusal: Refusal | None) -> Refusal | None:
     return refusal
 
 
-@fault("refuses-charset-with-400", "admission", modes=(JSON,), caught_by=_CHARSET)
+@fault("refuses-charset-with-400", "admission", caught_by=_CHARSET)
 def charset_with_400(context: Context, refusal: Refusal | None) -> Refusal | None:
     """A media type with a charset gets HTTP 400."""
     if ";" in context.headers.get("content-type", ""):
@@ -211,7 +211,7 @@ def charset_with_400(context: Context, refusal: Refusal | None) -> Refusal | Non
     return refusal
 
 
-@fault("refuses-media-type-in-capitals", "admission", modes=(JSON,), caught_by=_CHARSET)
+@fault("refuses-media-type-in-capitals", "admission", caught_by=_CHARSET)
 def media_type_in_capitals(context: Context, refusal: Refusal | None) -> Refusal | None:
     """The media type is compared letter by letter, so that capitals get HTTP 415."""
     if context.headers.get("content-type", "").lower() != context.headers.get("content-type", ""):
@@ -225,7 +225,7 @@ def cjk(context: Context, problems: Problems) -> Problems:
     return found(problems, "unsupported characters", when="漢字" in said(context))
 
 
-@fault("refuses-unknown-property", "problems", modes=(JSON,), caught_by=("request.extra-properties-tolerated",))
+@fault("refuses-unknown-property", "problems", caught_by=("request.extra-properties-tolerated",))
 def unknown_property(context: Context, problems: Problems) -> Problems:
     """An unknown property is refused."""
     return found(problems, "extra inputs are not permitted", when="x_unknown_property" in (context.body or {}))
