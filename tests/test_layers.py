@@ -28,7 +28,7 @@ BESIDE = {  # importer: parts of its own layer that it may import
     "specs": {"models"},
     "protocols": set(),
     "client": {"deadlines", "probes"},
-    "probes": {"evidence"},
+    "probes": {"evidence", "generators"},
     "gate": {"known"},
     "suite": {"plugin"},
     "plugin": {"suite"},

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from conformance.gate import Gate
+from conformance.reports.constraints import Constraints
 from conformance.values import Basis, Finding, Level, Outcome, Protocol, Run, Verdict
 
 SCHEMA_ID = "urn:kimi-conformance:report:1"
@@ -62,9 +63,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     counts: dict[str, int]
     verdicts: tuple[VerdictEntry, ...]
     findings: tuple[FindingEntry, ...]
+    constraints: Constraints | None = None  # of the request schemas; None where the exchanges exercised none
 
 
-def report(run: Run, verdicts: Iterable[Verdict], gate: Gate) -> Report:
+def report(run: Run, verdicts: Iterable[Verdict], gate: Gate, *, constraints: Constraints | None = None) -> Report:
     """Put a run, its verdicts and the gate's decision together; findings keep the order of the verdicts."""
     verdicts = tuple(verdicts)
     return Report(
@@ -73,6 +75,7 @@ def report(run: Run, verdicts: Iterable[Verdict], gate: Gate) -> Report:
         counts=gate.counts,
         verdicts=tuple(verdict_entry(verdict) for verdict in verdicts),
         findings=tuple(finding_entry(finding) for verdict in verdicts for finding in verdict.findings),
+        constraints=constraints,
     )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from conformance.gate import Gate
+from conformance.reports.constraints import RULE_OF, ConstraintEntry, Constraints, outcome_of
+from conformance.reports.constraints import lines as constraint_lines
 from conformance.reports.curl import curl
 from conformance.reports.matrix import MARKS, SURFACES, Failing, failing, matrix
 from conformance.reports.safe import safe
@@ -16,7 +18,14 @@ from conformance.values import Exchange, Level, Outcome, Run, Verdict
 MOST_FAILURES = 50  # a job summary is bounded; the JSON report holds all
 
 
-def markdown(run: Run, verdicts: tuple[Verdict, ...], gate: Gate, exchanges: Mapping[str, Exchange]) -> str:
+def markdown(
+    run: Run,
+    verdicts: tuple[Verdict, ...],
+    gate: Gate,
+    exchanges: Mapping[str, Exchange],
+    *,
+    constraints: Constraints | None = None,
+) -> str:
     """The report as GitHub-flavoured Markdown; text from the wire stands in code spans and is escaped."""
     lines = [
         f"# Kimi API conformance: {gate.headline}",
@@ -38,6 +47,8 @@ def markdown(run: Run, verdicts: tuple[Verdict, ...], gate: Gate, exchanges: Map
         lines += _failure(entry)
     if len(entries) > MOST_FAILURES:
         lines += [f"… and {len(entries) - MOST_FAILURES} more: see report.json.", ""]
+    if constraints is not None:
+        lines += _constraints(constraints)
     return "\n".join(lines)
 
 
@@ -67,6 +78,29 @@ def _tables(verdicts: tuple[Verdict, ...]) -> list[str]:
         lines.append(f"| {family} | " + " | ".join(cells) + " |")
     legend = ", ".join(f"{MARKS[outcome]} {outcome.value}" for outcome in Outcome)
     return [*lines, "", f"Rules by outcome: {legend}.", ""]
+
+
+def _constraints(found: Constraints) -> list[str]:
+    """Counts a cell, and one line a constraint under the rule that owns it, folded away."""
+    said = ["## Constraints of the request schemas", "", "| surface | model | exercised | wrong |", "|---|---|---|---|"]
+    for cell in found.cells:
+        counts = f"{cell.exercised} of {cell.total} | {cell.wrong}"
+        said.append(f"| {SURFACES[cell.surface]} | {cell.model} | {counts} |")
+    models = tuple(dict.fromkeys(cell.model for cell in found.cells))
+    for kind, rule in RULE_OF.items():
+        rows = constraint_lines(found, kind)
+        said += ["", f"<details><summary>{rule}: {len(rows)} constraints</summary>", ""]
+        said += [f"| surface | constraint | {' | '.join(models)} |", "|---" * (len(models) + 2) + "|"]
+        for row in rows:
+            cells = {entry.model: _decided(entry) for entry in row.entries if entry is not None}
+            told = " | ".join(cells.get(model, "·") for model in models)
+            said.append(f"| {row.surface.value} | {_code(row.name)} | {told} |")
+        said += ["", "</details>"]
+    return [*said, ""]
+
+
+def _decided(entry: ConstraintEntry) -> str:
+    return f"{MARKS[outcome_of(entry)]} {entry.status.value}"
 
 
 def _failure(entry: Failing) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from conformance.gate import Gate
+from conformance.reports.constraints import constraints, exercised
 from conformance.reports.document import Report, encode, report, report_schema
 from conformance.reports.html import html
 from conformance.reports.junit import junit
@@ -21,13 +22,14 @@ def write(out: Path, run: Run, verdicts: tuple[Verdict, ...], gate: Gate, exchan
     """
     out.mkdir(parents=True, exist_ok=True)
     by_id = {exchange.id: exchange for exchange in exchanges}
-    whole = report(run, verdicts, gate)
+    found = exercised(constraints(by_id.values(), verdicts, protocols=run.protocols, models=run.models))
+    whole = report(run, verdicts, gate, constraints=found)
     write_run(out / "run.jsonl", run, verdicts, gate.counts)
     (out / "report.json").write_bytes(encode(whole))
     (out / "report.schema.json").write_bytes(encode(report_schema()))
-    text = markdown(run, verdicts, gate, by_id)
+    text = markdown(run, verdicts, gate, by_id, constraints=found)
     (out / "report.md").write_text(text, encoding="utf-8")
     summarise(text)
     (out / "junit.xml").write_bytes(junit(run, verdicts))
-    (out / "report.html").write_text(html(run, verdicts, gate, by_id), encoding="utf-8")
+    (out / "report.html").write_text(html(run, verdicts, gate, by_id, constraints=found), encoding="utf-8")
     return whole

@@ -122,8 +122,12 @@ def inputs(answers: Sequence[Answer]) -> Iterator[Group]:
 
 
 def forms(answers: Sequence[Answer]) -> Iterator[Group]:
-    """The same words as a string and as one text block."""
-    usable = [a for a in answers if a.protocol is not Protocol.RESPONSES]
+    """The same words as a string and as one text block; a stream that is no boolean is no mode to look past."""
+    usable = [
+        a
+        for a in answers
+        if a.protocol is not Protocol.RESPONSES and isinstance(a.asked.body.get("stream", False), bool)
+    ]
     for bucket in _buckets(usable, lambda a: (host(a), cell_model(a), dump(flat_text(without(a, "stream"))))).values():
         first = {canonical(a, "stream"): a for a in reversed(bucket)}
         ordered = sorted(first.values(), key=block_count)

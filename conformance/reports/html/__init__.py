@@ -8,6 +8,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from conformance.gate import Gate
+from conformance.reports.constraints import RULE_OF, Constraints, lines, outcome_of
 from conformance.reports.curl import curl
 from conformance.reports.html.documents import documents
 from conformance.reports.matrix import MARKS, SURFACES, failing, matrix
@@ -17,7 +18,14 @@ from conformance.values import Exchange, Outcome, Protocol, Run, Verdict
 LONGEST_CURL = 4_000  # characters shown; the page must stay light however long a prompt was
 
 
-def html(run: Run, verdicts: tuple[Verdict, ...], gate: Gate, exchanges: Mapping[str, Exchange]) -> str:
+def html(
+    run: Run,
+    verdicts: tuple[Verdict, ...],
+    gate: Gate,
+    exchanges: Mapping[str, Exchange],
+    *,
+    constraints: Constraints | None = None,
+) -> str:
     """The page: banner, matrix of rules by surface and model, failures with citation and a curl line."""
     entries = list(failing(verdicts, exchanges))
     anchors: dict[tuple[str, Protocol | None, str], str] = {}
@@ -36,6 +44,9 @@ def html(run: Run, verdicts: tuple[Verdict, ...], gate: Gate, exchanges: Mapping
         curl=lambda exchange: safe(curl(exchange), LONGEST_CURL),
         safe=safe,
         documents=documents(verdicts),
+        constraints=constraints,
+        constraint_lines={rule: lines(constraints, kind) for kind, rule in RULE_OF.items()} if constraints else {},
+        outcome_of=outcome_of,
     )
 
 
