@@ -39,7 +39,7 @@ def _whole(answer: Answer) -> bool:
 def both_modes_end_alike(group: Group) -> Findings:
     """A request with a certain ending ends alike as JSON and as a stream."""
     plain, streamed = group
-    if plain.ending is streamed.ending:
+    if plain.ending is streamed.ending and plain.finish == streamed.finish:
         return
     if Finish.REFUSAL in (plain.ending, streamed.ending) or Finish.FAILED in (plain.ending, streamed.ending):
         raise Inconclusive("one of the two answers was refused or failed")
