@@ -16,6 +16,7 @@ class Family(StrEnum):
     LIMIT = "rate limit or quota"  # 429
     OVERLOAD = "overload"  # 429, 503 or 529
     POLICY = "content policy"  # 400, and nothing is wrong with the request's form
+    PERMISSION = "permission"  # no documented status
     SERVER = "server error"  # 500
 
 
@@ -25,17 +26,18 @@ _NAMES: tuple[tuple[Family, re.Pattern[str]], ...] = (
         Family.AUTHENTICATION,
         re.compile(
             r"authentication|unauthorized|unauthorised|unauthenticated|api_?key|credentials?\b|invalid_token|"
-            r"token_expired|expired_token|(?:^|_)auth(?:_|$)"
+            r"token_(?:expired|invalid)|expired_token|(?:^|_)auth(?:_|$)"
         ),
     ),
     (
         Family.LIMIT,
         re.compile(
             r"rate_?limit|too_many_requests|throttl|quota|billing|balance|insufficient_funds|payment_required|arrear|"
-            r"(?:^|_)credits?(?:_|$)|(?:usage|spend|hard)_limit"
+            r"(?:^|_)credits?(?:_|$)|(?:usage|spend|hard|rpm|tpm|concurrency|requests?)_limit"
         ),
     ),
     (Family.OVERLOAD, re.compile(r"overload|capacity|too_busy")),
+    (Family.PERMISSION, re.compile(r"permission|forbidden|access_(?:denied|terminated)")),
     (Family.POLICY, re.compile(r"content_(?:filter|policy)|moderation|safety|sensitive|policy_violation")),
     (
         Family.SERVER,

@@ -26,7 +26,8 @@ _SAYS = re.compile(
     r"\b(?:4\d\d|5\d\d) (?:error\b|bad request|unauthorized|forbidden|too many requests|internal server|bad gateway|"
     r"service unavailable|gateway time)|status(?: code)?:? ?[45]\d\d\b|upstream|service unavailable|bad gateway|"
     r"too many requests|rate limit|quota|insufficient (?:balance|credit)|internal (?:server|service) error|"
-    r"temporarily (?:disabled|unavailable)|\"error\"\s*:|ECONNRE|"
+    r"temporarily (?:disabled|unavailable)|\"error\"\s*:|ECONNRE|\bbad request\b|\berror occurred\b|\boverloaded\b|"
+    r"\bHTTP [45]\d\d\b|balance is insufficient|"
     r"请求失败|服务不可用|服务繁忙|余额不足|上游|内部错误|请稍后",
     re.IGNORECASE,
 )

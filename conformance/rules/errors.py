@@ -18,7 +18,7 @@ _SHAPES = {CHAT: ("choices",), MESSAGES: ("content",), RESPONSES: ("output", "st
 _STATUS_OF = {Family.AUTHENTICATION: 401, Family.LIMIT: 429}
 _FITTING = {
     400: {Family.INVALID, Family.POLICY},
-    401: {Family.AUTHENTICATION},
+    401: {Family.AUTHENTICATION, Family.PERMISSION},
     429: {Family.LIMIT, Family.OVERLOAD},
 }
 

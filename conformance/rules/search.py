@@ -155,8 +155,8 @@ def _shape_fault(content: object) -> str | None:
 
 
 def _limited(answer: Answer) -> bool:
-    """An answer to a request that sets max_uses."""
-    return answer.ok and _allowed(answer) is not None
+    """An answer to a request that sets max_uses, to 1 or more."""
+    return answer.ok and (_allowed(answer) or 0) > 0
 
 
 def _allowed(answer: Answer) -> int | None:

@@ -230,6 +230,14 @@ FINE = {
         "messages.search",
         [put(f"{REQUEST}/tools/0/max_uses", 1), *searched(3, FAILED)],
     ),
+    "a max_uses below 1, which is another rule's": (
+        "messages.search",
+        [
+            put(f"{REQUEST}/tools/0/max_uses", -1),
+            *(drop(f"{BODY}/content/1") for _ in range(2)),
+            put(f"{BODY}/usage/server_tool_use/web_search_requests", 0),
+        ],
+    ),
     "a client call beside a search": (
         "messages.search",
         [
