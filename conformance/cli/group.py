@@ -25,6 +25,7 @@ DEBUG = "KIMI_CONFORMANCE_DEBUG"
 COMMANDS = {  # in the order of the help; the module of each is conformance.cli.NAME and holds a command of that name
     "run": "Run the suite against a server and write a report.",
     "check": "Judge recorded exchanges: HAR files and journals.",
+    "constraints": "Send a request for every constraint of the request schemas, and say how each was decided.",
     "rules": "List the rules, as a table or as JSON.",
     "explain": "Say what one rule demands, where a document says it, and what passes and fails.",
     "clauses": "Show which sentences of the documents the rules test.",
