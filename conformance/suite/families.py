@@ -7,7 +7,6 @@ ANSWER = (
     "error.not-as-text",
     "error.not-in-success",
     "finish.enum",
-    "finish.failed-has-error",
     "finish.incomplete-details",
     "finish.length-at-limit",
     "finish.length-only-at-limit",

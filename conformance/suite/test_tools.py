@@ -32,6 +32,7 @@ def test_tools_offered(probe: Probe) -> None:
     "tool.input-object",
     "tool.no-duplicates",
     "tool.type",
+    "usage.output-positive",
 )
 @smoke(DEFAULT)
 def test_call_required(probe: Probe) -> None:

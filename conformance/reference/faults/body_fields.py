@@ -13,7 +13,7 @@ _REQUIRED = "body.required-fields"
 _ABSENT: tuple[tuple[str, str, tuple[Protocol, ...], tuple[str, ...], tuple[str, ...]], ...] = (
     # field, stage, surfaces, modes, rules
     ("id", "identity", EVERY, BOTH, (_REQUIRED,)),
-    ("model", "identity", EVERY, BOTH, (_REQUIRED, "model.echoed")),
+    ("model", "identity", EVERY, BOTH, (_REQUIRED,)),
     ("object", "identity", (CHAT, RESPONSES), BOTH, (_REQUIRED, "body.object-type")),
     ("created", "identity", (CHAT,), BOTH, (_REQUIRED, "body.created-seconds")),
     ("created_at", "identity", (RESPONSES,), BOTH, (_REQUIRED, "body.created-seconds")),
@@ -27,6 +27,8 @@ _ABSENT: tuple[tuple[str, str, tuple[Protocol, ...], tuple[str, ...], tuple[str,
     ("usage", "identity", (CHAT, MESSAGES), (JSON,), (_REQUIRED, "usage.present")),
 )
 
+_SEEN = {"body-no-object": ("NVIDIA/TensorRT-Edge-LLM#93",)}
+
 
 def _without(name: str) -> Callable[[Context, dict[str, Any]], dict[str, Any]]:
     def hook(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
@@ -39,7 +41,7 @@ def _without(name: str) -> Callable[[Context, dict[str, Any]], dict[str, Any]]:
 
 for _name, _stage, _on, _modes, _rules in _ABSENT:
     _what = f"body-no-{_name.replace('_', '-')}" + ("-in-response" if (_name, _stage) == ("usage", "ending") else "")
-    fault(_what, _stage, on=_on, modes=_modes, caught_by=_rules)(_without(_name))
+    fault(_what, _stage, on=_on, modes=_modes, caught_by=_rules, seen=_SEEN.get(_what, ()))(_without(_name))
 
 
 @fault("body-model-object", "identity", caught_by=("body.schema", "model.echoed"))
@@ -48,7 +50,7 @@ def model_object(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
     return answer | {"model": {"name": answer["model"]}}
 
 
-@fault("body-model-null", "identity", caught_by=("body.schema", "model.echoed"))
+@fault("body-model-null", "identity", caught_by=("body.schema",))
 def model_null(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
     """The model is null."""
     return answer | {"model": None}
@@ -66,7 +68,14 @@ def body_wrapped(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
     return {"success": True, "data": answer}
 
 
-@fault("body-reasoning-null", "message", on=(CHAT,), modes=(JSON,), caught_by=("body.schema", "reasoning.always-on"))
+@fault(
+    "body-reasoning-null",
+    "message",
+    on=(CHAT,),
+    modes=(JSON,),
+    caught_by=("body.schema", "reasoning.always-on"),
+    seen=("vllm-project/vllm#13375",),
+)
 def reasoning_null(_: Context, message: dict[str, Any]) -> dict[str, Any]:
     """reasoning_content is null."""
     return message | {"reasoning_content": None}
@@ -86,7 +95,7 @@ def tool_calls_null(_: Context, message: dict[str, Any]) -> dict[str, Any]:
 
 @fault("body-content-object", "message", on=(CHAT,), modes=(JSON,), caught_by=("body.schema",))
 def content_object(_: Context, message: dict[str, Any]) -> dict[str, Any]:
-    """Content is an object with the text in it."""
+    """The content is an object with the text in it."""
     return message | {"content": {"text": message["content"]}}
 
 
@@ -122,11 +131,11 @@ def signature_number(_: Context, block: dict[str, Any]) -> dict[str, Any]:
 
 @fault("body-output-object", "ending", on=(RESPONSES,), caught_by=("body.schema",))
 def output_object(_: Context, response: dict[str, Any]) -> dict[str, Any]:
-    """Output is an object with the items in it."""
+    """The output is an object with the items in it."""
     return response | {"output": {"items": response["output"]}}
 
 
 @fault("body-usage-array", "ending", on=(RESPONSES,), caught_by=("body.schema", "usage.present"))
 def usage_array(_: Context, response: dict[str, Any]) -> dict[str, Any]:
-    """Usage is an array with the counts in it."""
+    """The usage is an array with the counts in it."""
     return response | {"usage": [response["usage"]]}

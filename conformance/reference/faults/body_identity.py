@@ -33,7 +33,7 @@ def id_number(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
     return answer | {"id": int(hashlib.sha256(answer["id"].encode()).hexdigest()[:12], 16)}
 
 
-@fault("body-id-constant", "identity", caught_by=("body.id-unique",))
+@fault("body-id-constant", "identity", caught_by=("body.id-unique",), seen=("NVIDIA-NeMo/Gym#2501",))
 def id_constant(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
     """Every answer of the server has the same id."""
     return answer | {"id": "resp-0"}
@@ -45,7 +45,13 @@ def id_of_the_request(context: Context, answer: dict[str, Any]) -> dict[str, Any
     return answer | {"id": f"gen-{hashlib.sha256(context.raw).hexdigest()[:24]}"}
 
 
-@fault("body-id-repeated-at-times", "identity", caught_by=("body.id-unique",), stateful=True)
+@fault(
+    "body-id-repeated-at-times",
+    "identity",
+    caught_by=("body.id-unique",),
+    stateful=True,
+    seen=("InternLM/lmdeploy#4707",),
+)
 def id_repeated_at_times() -> Callable[[Context, dict[str, Any]], dict[str, Any]]:
     """Each second answer has the id of the one before."""
     given: dict[str, str] = {}  # id of the request to id of its answer
@@ -61,17 +67,29 @@ def id_repeated_at_times() -> Callable[[Context, dict[str, Any]], dict[str, Any]
     return hook
 
 
-@fault("body-object-of-other-mode", "identity", on=(CHAT,), caught_by=("body.object-type",))
+@fault(
+    "body-object-of-other-mode",
+    "identity",
+    on=(CHAT,),
+    caught_by=("body.object-type",),
+    seen=("microsoft/foundry-local#31",),
+)
 def object_of_other_mode(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
-    """Object says chat.completion in streams, and chat.completion.chunk in JSON answers."""
+    """The object says chat.completion in streams, and chat.completion.chunk in JSON answers."""
     name = answer["object"]
     return answer | {"object": "chat.completion" if name.endswith("chunk") else "chat.completion.chunk"}
 
 
-@fault("body-object-misspelt", "identity", on=(CHAT,), caught_by=("body.object-type",))
-def object_misspelt(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
-    """Object is written with an underscore."""
-    return answer | {"object": answer["object"].replace("chat.", "chat_")}
+@fault(
+    "body-object-of-older-api",
+    "identity",
+    on=(CHAT,),
+    caught_by=("body.object-type",),
+    seen=("predibase/lorax#788",),
+)
+def object_of_older_api(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
+    """The object is text_completion, as in the API before chat."""
+    return answer | {"object": "text_completion"}
 
 
 @fault("body-object-wrong-in-last-chunk", "events", on=(CHAT,), modes=(STREAM,), caught_by=("body.object-type",))
@@ -79,7 +97,7 @@ def object_wrong_in_last_chunk(_: Context, events: list[Event]) -> list[Event]:
     """Only the last chunk of a stream calls itself chat.completion."""
     place = max(place for place, event in enumerate(events) if isinstance(event.data, dict))
     data = events[place].data
-    if isinstance(data, dict):
+    if isinstance(data, dict) and "choices" in data:
         events[place] = replace(events[place], data=data | {"object": "chat.completion"})
     return events
 
@@ -90,7 +108,13 @@ def object_foreign(context: Context, answer: dict[str, Any]) -> dict[str, Any]:
     return answer | ({"type": "completion"} if context.protocol is MESSAGES else {"object": "chat.completion"})
 
 
-@fault("body-created-milliseconds", "identity", on=(CHAT, RESPONSES), caught_by=("body.created-seconds",))
+@fault(
+    "body-created-milliseconds",
+    "identity",
+    on=(CHAT, RESPONSES),
+    caught_by=("body.created-seconds",),
+    seen=("EricLBuehler/mistral.rs#1805", "mlc-ai/web-llm#829"),
+)
 def created_milliseconds(context: Context, answer: dict[str, Any]) -> dict[str, Any]:
     """The creation time counts milliseconds."""
     return answer | {_TIME[context.protocol]: answer[_TIME[context.protocol]] * 1000}
@@ -102,7 +126,13 @@ def created_string(context: Context, answer: dict[str, Any]) -> dict[str, Any]:
     return answer | {_TIME[context.protocol]: str(answer[_TIME[context.protocol]])}
 
 
-@fault("body-created-fraction", "identity", on=(CHAT, RESPONSES), caught_by=("body.created-seconds", "body.schema"))
+@fault(
+    "body-created-fraction",
+    "identity",
+    on=(CHAT, RESPONSES),
+    caught_by=("body.created-seconds", "body.schema"),
+    seen=("envoyproxy/ai-gateway#962", "Mintplex-Labs/anything-llm#2920"),
+)
 def created_fraction(context: Context, answer: dict[str, Any]) -> dict[str, Any]:
     """The creation time has a fraction of a second."""
     return answer | {_TIME[context.protocol]: answer[_TIME[context.protocol]] + 0.25}
@@ -185,7 +215,7 @@ def choices_empty(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
 
 @fault("body-choices-object", "body", on=(CHAT,), modes=(JSON,), caught_by=("body.schema",))
 def choices_object(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
-    """Choices is the one choice itself and no array."""
+    """The one choice itself stands where the array of choices belongs."""
     return answer | {"choices": answer["choices"][0]}
 
 

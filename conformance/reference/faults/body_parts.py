@@ -23,7 +23,7 @@ def block_type_output_text(_: Context, block: dict[str, Any]) -> dict[str, Any]:
     return block | {"type": "output_text"} if block["type"] == "text" else block
 
 
-@fault("block-type-missing", "block", on=(MESSAGES,), modes=(JSON,), caught_by=(_BLOCKS, "body.schema"))
+@fault("block-type-missing", "block", on=(MESSAGES,), modes=(JSON,), caught_by=(_BLOCKS,))
 def block_type_missing(_: Context, block: dict[str, Any]) -> dict[str, Any]:
     """A text block has no type."""
     return {"text": block["text"]} if block["type"] == "text" else block
@@ -38,13 +38,13 @@ def block_image_in_answer(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
 
 @fault("content-string", "body", on=(MESSAGES,), modes=(JSON,), caught_by=(_BLOCKS, "body.schema"))
 def content_string(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
-    """Content is a string and no array of blocks."""
+    """The content is a string and no array of blocks."""
     return answer | {"content": "".join(block.get("text", "") for block in answer["content"])}
 
 
 @fault("content-single-block", "body", on=(MESSAGES,), modes=(JSON,), caught_by=(_BLOCKS, "body.schema"))
 def content_single_block(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
-    """Content is the last block itself and no array."""
+    """The content is the last block itself and no array."""
     return answer | {"content": answer["content"][-1]}
 
 

@@ -17,7 +17,7 @@ _FINDABLE = "body.answer-findable"
 
 @fault("text-null", "message", on=(CHAT,), caught_by=(_NOT_EMPTY,))
 def text_null(_: Context, message: dict[str, Any]) -> dict[str, Any]:
-    """Content is null in an answer that calls nothing, in JSON and in each delta."""
+    """The content is null in an answer that calls nothing, in JSON and in each delta."""
     return message | {"content": None} if "content" in message else message
 
 
@@ -63,12 +63,18 @@ def text_deltas_lost(context: Context, events: list[Event]) -> list[Event]:
             return False
         if context.protocol is MESSAGES:
             return bool(event.data.get("delta", {}).get("type") == "text_delta")
-        return any(bool(choice["delta"].get("content")) for choice in event.data["choices"])
+        return any(bool(choice["delta"].get("content")) for choice in event.data.get("choices", []))
 
     return [event for event in events if not carries_text(event)]
 
 
-@fault("answer-in-reasoning", "result", on=(CHAT, MESSAGES), caught_by=("reasoning.not-the-answer", _NOT_EMPTY))
+@fault(
+    "answer-in-reasoning",
+    "result",
+    on=(CHAT, MESSAGES),
+    caught_by=("reasoning.not-the-answer", _NOT_EMPTY),
+    seen=("modelship-ai/modelship#130",),
+)
 def answer_in_reasoning(_: Context, result: Result) -> Result:
     """The whole answer stands in the reasoning, and the text is empty."""
     if result.finish is not Finish.STOP:
@@ -95,7 +101,7 @@ def answer_outside_message(_: Context, item: dict[str, Any]) -> dict[str, Any]:
 
 @fault("answer-as-content-string", "item", on=(RESPONSES,), caught_by=(_FINDABLE, "body.item-fields", "body.schema"))
 def answer_as_content_string(_: Context, item: dict[str, Any]) -> dict[str, Any]:
-    """Content of the message item is a string, as on chat."""
+    """The content of the message item is a string, as on chat."""
     if item["type"] == "message":
         item["content"] = "".join(part["text"] for part in item["content"])
     return item

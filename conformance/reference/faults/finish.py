@@ -8,7 +8,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from conformance.models import K3
-from conformance.reference.encoding.frame import Event
 from conformance.reference.faults.registry import CHAT, JSON, MESSAGES, RESPONSES, STREAM, fault
 from conformance.reference.hooks import Context
 from conformance.reference.results import Finish, Result
@@ -107,7 +106,7 @@ _VALUES: tuple[
         _CALLED,
         {CHAT: "stop", MESSAGES: "end_turn"},
         (_CALLS,),
-        (),
+        ("vllm-project/vllm#9209", "ollama/ollama#7963", "can1357/oh-my-pi#12224"),
         "An answer with a tool call says that it ended normally.",
     ),
     (
@@ -115,7 +114,7 @@ _VALUES: tuple[
         _NORMAL,
         {CHAT: "tool_calls", MESSAGES: "tool_use"},
         (_CALLS,),
-        (),
+        ("rescrv/claudius#106",),
         "An answer without a tool call says that it calls one.",
     ),
     (
@@ -193,7 +192,7 @@ def incomplete_without_details(_: Context, response: dict[str, Any]) -> dict[str
     return response | {"incomplete_details": None}
 
 
-@fault("incomplete-details-missing", "ending", on=(RESPONSES,), caught_by=(_WHY,))
+@fault("incomplete-details-missing", "ending", on=(RESPONSES,), caught_by=(_WHY,), seen=("ogx-ai/ogx#4709",))
 def incomplete_details_missing(_: Context, response: dict[str, Any]) -> dict[str, Any]:
     """A response never has incomplete_details."""
     response.pop("incomplete_details")
@@ -215,7 +214,8 @@ for _name, _reason, _sentence in (
     ("incomplete-reason-foreign", "length", "The reason of an incomplete response is length, as on chat."),
     ("incomplete-reason-max-tokens", "max_tokens", "The reason of an incomplete response is max_tokens."),
 ):
-    fault(_name, "ending", on=(RESPONSES,), caught_by=(_WHY,))(_with_reason(_reason, _sentence))
+    _where = ("earendil-works/pi#7817",) if _reason == "length" else ()
+    fault(_name, "ending", on=(RESPONSES,), caught_by=(_WHY,), seen=_where)(_with_reason(_reason, _sentence))
 
 
 @fault("completed-with-details", "ending", on=(RESPONSES,), caught_by=(_WHY,))
@@ -224,12 +224,9 @@ def completed_with_details(_: Context, response: dict[str, Any]) -> dict[str, An
     return response | {"incomplete_details": {"reason": "max_output_tokens"}}
 
 
-_FAILED: dict[str, Any] = {"status": "failed", "output": [], "usage": None}
-
-
 def _failed(error: object, sentence: str) -> Ending:
     def hook(_: Context, response: dict[str, Any]) -> dict[str, Any]:
-        return response | _FAILED | {"error": error}
+        return response | {"error": error} if response["status"] == "failed" else response
 
     hook.__doc__ = sentence
     return hook
@@ -239,21 +236,8 @@ _ERRORS: tuple[tuple[str, object, str], ...] = (
     ("failed-without-error", None, "A failed response has error: null."),
     ("failed-with-empty-error", {}, "A failed response has an error without anything in it."),
     ("failed-with-code-only", {"code": "server_error", "message": ""}, "The error of a failed response says nothing."),
+    ("failed-with-blank-message", {"code": "server_error", "message": " "}, "The error's message is white space."),
     ("failed-with-error-string", "server_error", "The error of a failed response is a string."),
 )
 for _name, _error, _sentence in _ERRORS:
-    fault(f"{_name}", "body", on=(RESPONSES,), modes=(JSON,), caught_by=("finish.failed-has-error",))(
-        _failed(_error, _sentence)
-    )
-
-
-@fault(
-    "failed-without-error-streamed", "events", on=(RESPONSES,), modes=(STREAM,), caught_by=("finish.failed-has-error",)
-)
-def failed_without_error_streamed(_: Context, events: list[Event]) -> list[Event]:
-    """A stream ends in response.failed, and the response says nothing of an error."""
-    last = events[-1].data
-    if not isinstance(last, dict):
-        return events
-    failed = last | {"type": "response.failed", "response": last["response"] | _FAILED | {"error": None}}
-    return [*events[:-1], Event(name="response.failed", data=failed)]
+    fault(_name, "ending", on=(RESPONSES,), caught_by=("finish.failed-has-error",))(_failed(_error, _sentence))

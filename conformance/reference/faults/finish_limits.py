@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from conformance.models import DEFAULT_LIMIT
+from conformance.models import CONTEXT_WINDOW, DEFAULT_LIMIT
 from conformance.reference import engine
 from conformance.reference.cache import measured
 from conformance.reference.faults.registry import CHAT, MESSAGES, RESPONSES, fault
@@ -71,25 +71,52 @@ def limit_of_usage_alone(context: Context, usage: dict[str, Any]) -> dict[str, A
     return usage
 
 
-@fault("default-limit-exceeded", "usage", on=(CHAT, RESPONSES), caught_by=("finish.default-limit",))
-def default_limit_exceeded(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
-    """Without a limit in the request, an answer has one output token more than the default limit."""
-    if any((context.body or {}).get(name) is not None for name in _NAMES):
-        return usage
-    name = "completion_tokens" if context.protocol is CHAT else "output_tokens"
-    more = DEFAULT_LIMIT + 1 - usage[name]
-    usage[f"{name}_details"]["reasoning_tokens"] += more
-    return usage | {name: usage[name] + more, "total_tokens": usage["total_tokens"] + more}
+def _unlimited(output: int, sentence: str) -> Callable[[Context, dict[str, Any]], dict[str, Any]]:
+    def hook(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
+        if any((context.body or {}).get(name) is not None for name in _NAMES):
+            return usage
+        name = "completion_tokens" if context.protocol is CHAT else "output_tokens"
+        more = output - usage[name]
+        usage[f"{name}_details"]["reasoning_tokens"] += more
+        return usage | {name: usage[name] + more, "total_tokens": usage["total_tokens"] + more}
+
+    hook.__doc__ = sentence
+    return hook
 
 
-@fault("cut-off-as-stop", "result", caught_by=(_REPORTED, _TRUNCATED))
+for _what, _output, _sentence in (
+    (
+        "default-limit-exceeded-by-one",
+        DEFAULT_LIMIT + 1,
+        "Without a limit in the request, an answer has one output token more than the default limit.",
+    ),
+    (
+        "default-limit-is-context-window",
+        CONTEXT_WINDOW // 2,
+        "Without a limit in the request, the output is bounded by the context window alone.",
+    ),
+):
+    fault(_what, "usage", on=(CHAT, RESPONSES), caught_by=("finish.default-limit",))(_unlimited(_output, _sentence))
+
+
+@fault(
+    "cut-off-as-stop",
+    "result",
+    caught_by=(_REPORTED, _TRUNCATED),
+    seen=("jundot/omlx#2817", "PaddlePaddle/FastDeploy#4543", "huggingface/transformers#42157"),
+)
 def cut_off_as_stop(_: Context, result: Result) -> Result:
     """An answer that the limit cut off says that it ended normally."""
     cut = result.finish is Finish.LENGTH and not result.calls
     return replace(result, finish=Finish.STOP) if cut else result
 
 
-@fault("cut-off-in-reasoning-as-stop", "result", caught_by=(_TRUNCATED, _REPORTED))
+@fault(
+    "cut-off-in-reasoning-as-stop",
+    "result",
+    caught_by=(_TRUNCATED, _REPORTED),
+    seen=("jundot/omlx#2817", "vllm-project/agentic-api#273"),
+)
 def cut_off_in_reasoning_as_stop(_: Context, result: Result) -> Result:
     """Only an answer that was cut off before any text says that it ended normally."""
     cut = result.finish is Finish.LENGTH and not result.text and not result.calls
@@ -114,7 +141,7 @@ def cut_off_as_stop_at_small_limits(context: Context, result: Result) -> Result:
     "cut-off-call-as-call",
     "result",
     on=(CHAT, MESSAGES),
-    caught_by=("tool.cut-off-is-length", _REPORTED, "stream.messages.tool-json", "tool.arguments-json"),
+    caught_by=("tool.cut-off-is-length", _REPORTED, "stream.messages.tool-json"),
 )
 def cut_off_call_as_call(_: Context, result: Result) -> Result:
     """A call that the limit cut off in its arguments ends the answer as if it were whole."""

@@ -37,7 +37,7 @@ def _matched(prompt: Prompt | None) -> tuple[str, str]:
     return text, min(found)[1] if found else ""
 
 
-@fault("stop-not-enforced", "prompt", **_ON, caught_by=(_OMITTED, _STOPS))
+@fault("stop-not-enforced", "prompt", **_ON, caught_by=(_OMITTED, _STOPS), seen=("BerriAI/litellm#37118",))
 def stop_not_enforced(_: Context, prompt: Prompt) -> Prompt:
     """Stop sequences are accepted and ignored."""
     return replace(prompt, stop=())
@@ -62,7 +62,7 @@ def stop_deleted_and_written_on(context: Context, result: Result) -> Result:
     return replace(result, text=text.replace(sequence, "")) if sequence else result
 
 
-@fault("stop-one-word-too-late", "result", **_ON, caught_by=(_STOPS,))
+@fault("stop-one-word-too-late", "result", **_ON, caught_by=(_STOPS,), seen=("mzau/mlx-knife#68",))
 def stop_one_word_too_late(context: Context, result: Result) -> Result:
     """Without its stop sequence the text still has the first words that came behind it."""
     text, sequence = _matched(context.prompt)
@@ -72,7 +72,7 @@ def stop_one_word_too_late(context: Context, result: Result) -> Result:
     return replace(result, text=before + after[:10])
 
 
-@fault("stop-sequence-in-text", "result", **_ON, caught_by=(_OMITTED,))
+@fault("stop-sequence-in-text", "result", **_ON, caught_by=(_OMITTED,), seen=("vllm-project/vllm#3672",))
 def stop_sequence_in_text(context: Context, result: Result) -> Result:
     """The text ends in the matched sequence."""
     return replace(result, text=result.text + _matched(context.prompt)[1])
@@ -85,13 +85,19 @@ def stop_sequence_in_cjk_text(context: Context, result: Result) -> Result:
     return replace(result, text=result.text + sequence) if not sequence.isascii() else result
 
 
-@fault("stop-left-by-one-character", "result", **_ON, caught_by=(_PREFIX,))
+@fault("stop-left-by-one-character", "result", **_ON, caught_by=(_PREFIX,), seen=("vllm-project/vllm#3574",))
 def stop_left_by_one_character(context: Context, result: Result) -> Result:
     """The text ends in all of the matched sequence but its last character."""
     return replace(result, text=result.text + _matched(context.prompt)[1][:-1])
 
 
-@fault("stop-first-token-left", "result", **_ON, caught_by=(_PREFIX,))
+@fault(
+    "stop-first-token-left",
+    "result",
+    **_ON,
+    caught_by=(_PREFIX,),
+    seen=("vllm-project/vllm#3574", "ggml-org/llama.cpp#15007"),
+)
 def stop_first_token_left(context: Context, result: Result) -> Result:
     """The text ends in the first four characters of the matched sequence, sent before the match was known."""
     sequence = _matched(context.prompt)[1]

@@ -32,7 +32,8 @@ def places(stage: str, protocol: Protocol, root: dict[str, Any], *, event: bool)
 
 def _chat(stage: str, root: dict[str, Any], data: dict[str, Any], *, event: bool) -> Iterator[Place]:
     if stage == "identity":
-        yield root, ""
+        if not event or "choices" in data:  # an error in a stream is no chunk
+            yield root, ""
         return
     choices = data.get("choices", [])
     for place, choice in enumerate(choices):

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from conformance.models import K3, K31
 from conformance.reference.encoding.frame import Event
-from conformance.reference.faults.registry import BOTH, CHAT, JSON, MESSAGES, RESPONSES, STREAM, fault
+from conformance.reference.faults.registry import CHAT, JSON, MESSAGES, RESPONSES, STREAM, fault
 from conformance.reference.hooks import Context
 from conformance.reference.prompts import Prompt
 from conformance.reference.results import Finish, Result
@@ -29,7 +29,7 @@ def _unthinking(result: Result) -> Result:
     return replace(result, reasoning="", usage=usage)
 
 
-@fault("reasoning-missing", "message", on=(CHAT,), caught_by=(_ON,))
+@fault("reasoning-missing", "message", on=(CHAT,), caught_by=(_ON,), seen=("vllm-project/vllm#37397",))
 def reasoning_missing(_: Context, message: dict[str, Any]) -> dict[str, Any]:
     """reasoning_content is neither in the message nor in any delta."""
     message.pop("reasoning_content", None)
@@ -61,13 +61,31 @@ def reasoning_off_at_low_effort(context: Context, result: Result) -> Result:
     return _unthinking(result) if low else result
 
 
-@fault("reasoning-tokens-zero", "usage", caught_by=(_COUNTED,))
+@fault(
+    "reasoning-tokens-zero",
+    "usage",
+    caught_by=(_COUNTED,),
+    seen=("ZhiYi-R/moon-bridge#113", "tashfeenahmed/freellmapi#829"),
+)
 def reasoning_tokens_zero(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
     """An answer with reasoning counts no reasoning tokens."""
     outer, name = _DETAILS[context.protocol]
     if outer in usage:
         usage[outer][name] = 0
     return usage
+
+
+@fault("reasoning-tokens-zero-at-max", "usage", caught_by=(_COUNTED,))
+def reasoning_tokens_zero_at_max(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
+    """Reasoning tokens are not counted where the effort is max."""
+    at_max = context.prompt is not None and context.prompt.effort == "max"
+    return reasoning_tokens_zero(context, usage) if at_max else usage
+
+
+@fault("reasoning-tokens-zero-on-k3", "usage", models=K3, caught_by=(_COUNTED,))
+def reasoning_tokens_zero_on_k3(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
+    """kimi-k3 alone counts no reasoning tokens."""
+    return reasoning_tokens_zero(context, usage) if context.model in K3 else usage
 
 
 @fault("reasoning-after-answer", "body", on=(MESSAGES, RESPONSES), modes=(JSON,), caught_by=(_FIRST,))
@@ -84,6 +102,8 @@ def reasoning_streamed_after_answer(_: Context, events: list[Event]) -> list[Eve
     for event in events:
         if isinstance(event.data, dict) and "index" in event.data:
             blocks.setdefault(event.data["index"], []).append(event)
+    if not blocks or events[-1].name != "message_stop":
+        return events
     first, *rest = blocks.values()
     middle: list[Event] = []
     for index, block in enumerate([*rest, first]):
@@ -137,7 +157,15 @@ def effort_silently_off(context: Context, result: Result) -> Result:
     return _unthinking(result) if low else result
 
 
-@fault("signature-missing", "block", on=(MESSAGES,), modes=(JSON,), models=K31, caught_by=(_SIGNED,))
+@fault(
+    "signature-missing",
+    "block",
+    on=(MESSAGES,),
+    modes=(JSON,),
+    models=K31,
+    caught_by=(_SIGNED,),
+    seen=("kekzl/imp#1555", "InternLM/lmdeploy#4851"),
+)
 def signature_missing(_: Context, block: dict[str, Any]) -> dict[str, Any]:
     """Thinking blocks have no signature."""
     block.pop("signature", None)
@@ -153,7 +181,15 @@ def signature_empty(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-@fault("signature-delta-missing", "events", on=(MESSAGES,), modes=(STREAM,), models=K31, caught_by=(_SIGNED,))
+@fault(
+    "signature-delta-missing",
+    "events",
+    on=(MESSAGES,),
+    modes=(STREAM,),
+    models=K31,
+    caught_by=(_SIGNED,),
+    seen=("kekzl/imp#1555",),
+)
 def signature_delta_missing(_: Context, events: list[Event]) -> list[Event]:
     """Streams have no signature_delta, so that the signature stays empty."""
 
@@ -182,6 +218,12 @@ _LEAKS: tuple[tuple[str, str, str], ...] = (
 )
 
 
+_LEAKED = {
+    "reasoning-tags-in-text": ("ROCm/FastFlowLM#739", "vllm-project/vllm#13375"),
+    "reasoning-close-tag-in-text": ("ollama/ollama#18044",),
+}
+
+
 def _leaking(pattern: str, sentence: str) -> Any:
     def hook(_: Context, result: Result) -> Result:
         whole = result.finish is Finish.STOP and bool(result.text)
@@ -192,7 +234,7 @@ def _leaking(pattern: str, sentence: str) -> Any:
 
 
 for _what, _pattern, _sentence in _LEAKS:
-    fault(_what, "result", modes=BOTH, caught_by=(_MARKUP,))(_leaking(_pattern, _sentence))
+    fault(_what, "result", caught_by=(_MARKUP,), seen=_LEAKED.get(_what, ()))(_leaking(_pattern, _sentence))
 
 
 def _renamed(name: str) -> Any:
@@ -206,7 +248,8 @@ def _renamed(name: str) -> Any:
 
 
 for _other in ("reasoning", "thinking", "reasoning_text"):
-    fault(f"reasoning-named-{_other.replace('_', '-')}", "message", on=(CHAT,), caught_by=(_NAME, _ON))(
+    _what, _where = f"reasoning-named-{_other.replace('_', '-')}", ("BerriAI/litellm#20246",)
+    fault(_what, "message", on=(CHAT,), caught_by=(_NAME, _ON), seen=_where if _other == "reasoning" else ())(
         _renamed(_other)
     )
 

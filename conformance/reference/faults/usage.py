@@ -38,7 +38,7 @@ def usage_null_in_body(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
 
 @fault("usage-empty", "body", modes=(JSON,), caught_by=(_PRESENT,))
 def usage_empty(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
-    """Usage is an empty object."""
+    """The usage is an empty object."""
     return answer | {"usage": {}}
 
 
@@ -108,7 +108,14 @@ def cache_read_null(_: Context, usage: dict[str, Any]) -> dict[str, Any]:
     return usage | {"cache_read_input_tokens": usage["cache_read_input_tokens"] or None}
 
 
-@fault("usage-negative-input-after-cache", "usage", on=(MESSAGES,), models=K31, caught_by=(_COUNTS,))
+@fault(
+    "usage-negative-input-after-cache",
+    "usage",
+    on=(MESSAGES,),
+    models=K31,
+    caught_by=(_COUNTS,),
+    seen=("looplj/axonhub#1276",),
+)
 def negative_input_after_cache(_: Context, usage: dict[str, Any]) -> dict[str, Any]:
     """Cache reads are taken off input_tokens twice, so that a warm answer has a negative count."""
     return usage | {"input_tokens": usage["input_tokens"] - usage["cache_read_input_tokens"]}
@@ -154,7 +161,8 @@ def _lacking(outer: str, name: str) -> Counts:
 
 
 for _name, _on, _modes, _outer, _lacked in _LACKS:
-    fault(_name, "usage", on=_on, modes=_modes, caught_by=(_KEYS,))(_lacking(_outer, _lacked))
+    _where = ("router-for-me/CLIProxyAPI#356",) if _name == "usage-no-reasoning-tokens" else ()
+    fault(_name, "usage", on=_on, modes=_modes, caught_by=(_KEYS,), seen=_where)(_lacking(_outer, _lacked))
 
 
 @fault("usage-zero-details-left-out", "usage", on=EVERY, caught_by=(_KEYS,))
@@ -166,15 +174,29 @@ def zero_details_left_out(_: Context, usage: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _last_usage(events: list[Event]) -> dict[str, Any] | None:
+    """The usage in the last chunk; None in a stream that broke off."""
+    last = next(event.data for event in reversed(events) if isinstance(event.data, dict))
+    return last.get("usage")
+
+
 def _with_usage(event: Event, usage: dict[str, Any]) -> Event:
     return replace(event, data=event.data | {"usage": usage}) if isinstance(event.data, dict) else event
 
 
-@fault("usage-grows-in-chunks", "events", on=(CHAT,), modes=(STREAM,), caught_by=("usage.reported-once",))
+@fault(
+    "usage-grows-in-chunks",
+    "events",
+    on=(CHAT,),
+    modes=(STREAM,),
+    caught_by=("usage.reported-once",),
+    seen=("InsForge/InsForge#2015",),
+)
 def usage_grows_in_chunks(_: Context, events: list[Event]) -> list[Event]:
     """Each chunk reports the usage so far, the output growing by one token a chunk."""
-    last = next(event.data for event in reversed(events) if isinstance(event.data, dict))
-    total = last["usage"]
+    total = _last_usage(events)
+    if total is None:
+        return events
     found = []
     for number, event in enumerate(events):
         ended = isinstance(event.data, str) or "usage" in event.data
@@ -196,9 +218,8 @@ def usage_zero_in_first_chunk(_: Context, events: list[Event]) -> list[Event]:
 def usage_twice_off_by_one(_: Context, events: list[Event]) -> list[Event]:
     """The chunk before the last reports one output token less than the last."""
     places = [place for place, event in enumerate(events) if isinstance(event.data, dict)]
-    last = events[places[-1]].data
-    if isinstance(last, dict):
-        total = last["usage"]
+    total = _last_usage(events)
+    if total is not None:
         less = {"completion_tokens": total["completion_tokens"] - 1, "total_tokens": total["total_tokens"] - 1}
         events[places[-2]] = _with_usage(events[places[-2]], total | less)
     return events

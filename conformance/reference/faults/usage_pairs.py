@@ -38,13 +38,15 @@ def input_drifts() -> Hook:
     return hook
 
 
-@fault("usage-input-holds-reads", "usage", on=(MESSAGES,), caught_by=(_EXCLUSIVE,))
+@fault("usage-input-holds-reads", "usage", on=(MESSAGES,), caught_by=(_EXCLUSIVE,), seen=("jundot/omlx#1487",))
 def input_holds_reads(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
     """input_tokens holds cache reads as well, as prompt_tokens does on chat."""
     return _input(context, usage, usage["input_tokens"] + usage["cache_read_input_tokens"])
 
 
-@fault("usage-input-holds-writes", "usage", on=(MESSAGES,), models=K31, caught_by=(_EXCLUSIVE,))
+@fault(
+    "usage-input-holds-writes", "usage", on=(MESSAGES,), models=K31, caught_by=(_EXCLUSIVE,), seen=("jundot/omlx#1487",)
+)
 def input_holds_writes(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
     """input_tokens holds cache writes as well."""
     return _input(context, usage, usage["input_tokens"] + usage["cache_creation_input_tokens"])
@@ -82,7 +84,7 @@ def input_counts_messages(context: Context, usage: dict[str, Any]) -> dict[str, 
     return _input(context, usage, len(context.prompt.messages) if context.prompt is not None else 1)
 
 
-@fault("usage-input-other-by-mode", "usage", caught_by=(_MODES,))
+@fault("usage-input-other-by-mode", "usage", caught_by=(_MODES,), seen=("BerriAI/litellm#1264",))
 def input_other_by_mode(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
     """One mode counts an input token more than the other."""
     return _input(context, usage, usage[INPUT[context.protocol]] + 1)
@@ -94,7 +96,13 @@ def input_estimated(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
     return _input(context, usage, len(context.raw) // 4 + 5)
 
 
-@fault("usage-input-zero-in-streams", "usage", modes=(STREAM,), caught_by=(_MODES,))
+@fault(
+    "usage-input-zero-in-streams",
+    "usage",
+    modes=(STREAM,),
+    caught_by=(_MODES,),
+    seen=("chenyme/grok2api#612", "sgl-project/sglang#20678"),
+)
 def input_zero_in_streams(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
     """Streams report no input tokens."""
     for name in ("cache_creation_input_tokens", "cache_read_input_tokens"):

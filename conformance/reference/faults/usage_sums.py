@@ -52,7 +52,7 @@ def total_without_cached(context: Context, usage: dict[str, Any]) -> dict[str, A
 
 @fault("usage-total-missing", "usage", on=(CHAT, RESPONSES), caught_by=(_TOTAL,))
 def total_missing(_: Context, usage: dict[str, Any]) -> dict[str, Any]:
-    """Usage has no total_tokens."""
+    """The usage has no total_tokens."""
     usage.pop("total_tokens")
     return usage
 
@@ -85,7 +85,12 @@ def reasoning_over_output_by_one(context: Context, usage: dict[str, Any]) -> dic
     return usage
 
 
-@fault("usage-output-without-reasoning", "usage", caught_by=(_REASONING,))
+@fault(
+    "usage-output-without-reasoning",
+    "usage",
+    caught_by=(_REASONING,),
+    seen=("BerriAI/litellm#24546", "router-for-me/CLIProxyAPI#5733"),
+)
 def output_without_reasoning(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
     """Output tokens leave the reasoning out, while the detail has it."""
     if not _finished(context, usage):
@@ -186,7 +191,23 @@ def beyond_context_by_one(context: Context, usage: dict[str, Any]) -> dict[str, 
     return usage | {name: usage[name] + more}
 
 
-@fault("usage-output-zero", "usage", caught_by=(_POSITIVE,))
+@fault("usage-input-of-whole-window", "usage", caught_by=(_CONTEXT,))
+def input_of_whole_window(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
+    """Input tokens are the size of the context window, whatever was sent."""
+    name = INPUT[context.protocol]
+    if "total_tokens" in usage:
+        usage["total_tokens"] += CONTEXT_WINDOW - usage[name]
+    return usage | {name: CONTEXT_WINDOW}
+
+
+@fault("usage-output-zero-after-call", "usage", caught_by=(_POSITIVE,))
+def output_zero_after_call(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
+    """An answer to a request with tools reports no output tokens."""
+    tools = context.prompt is not None and bool(context.prompt.tools)
+    return output_zero(context, usage) if tools else usage
+
+
+@fault("usage-output-zero", "usage", caught_by=(_POSITIVE,), seen=("router-for-me/CLIProxyAPI#5733",))
 def output_zero(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
     """An answer with text reports no output tokens."""
     if _finished(context, usage):
@@ -262,6 +283,6 @@ def searches_capped_at_one(_: Context, usage: dict[str, Any]) -> dict[str, Any]:
 
 @fault("usage-search-left-out", "body", on=(MESSAGES,), modes=(JSON,), caught_by=(_SEARCHES,))
 def search_left_out(_: Context, answer: dict[str, Any]) -> dict[str, Any]:
-    """Usage has no server_tool_use in an answer that searched."""
+    """The usage has no server_tool_use in an answer that searched."""
     answer["usage"].pop("server_tool_use")
     return answer
