@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from conformance.probes.cell import Cell, texts, words
 from conformance.probes.media import image_block
 from conformance.probes.script import Script
@@ -25,8 +23,9 @@ def forms(cell: Cell) -> Script:
     user = "Reply with exactly: two forms"
     block = [{"type": "text", "text": user}]
     if cell.protocol is Protocol.RESPONSES:
-        yield cell.ask(cell.body(user))
-        yield cell.challenge({**cell.body(user), "input": texts([("user", user)])})
+        for body in cell.both(cell.body(user)):
+            yield cell.ask(body)
+            yield cell.challenge({**body, "input": texts([("user", user)])})
         return
     yield cell.ask(cell.body(user))
     yield cell.ask(cell.body(messages=[{"role": "user", "content": block}]))
@@ -37,16 +36,17 @@ def forms(cell: Cell) -> Script:
 
 
 def with_image(cell: Cell) -> Script:
-    """The same message without and with an image."""
+    """The same message without and with an image, in both modes."""
     if cell.protocol is Protocol.RESPONSES:
         return
     text = {"type": "text", "text": "Reply with exactly: seen"}
     for blocks in ([text], [text, image_block(cell, "square.png")]):
-        yield cell.ask(cell.body(messages=[{"role": "user", "content": blocks}]))
+        for body in cell.both(cell.body(messages=[{"role": "user", "content": blocks}])):
+            yield cell.ask(body)
 
 
 def with_history(cell: Cell) -> Script:
-    """A user message alone, and after three earlier turns of 100 words each."""
+    """A user message alone, and after three earlier turns of 100 words each, in both modes."""
     last = "Reply with exactly: remembered"
     turns: list[tuple[str, str]] = []
     for number in range(3):
@@ -54,5 +54,5 @@ def with_history(cell: Cell) -> Script:
         turns.append(("assistant", f"I remember: {words(TURN, f'{cell.seed}/assistant/{number}')}"))
     turns.append(("user", last))
     for messages in (texts(turns[-1:]), texts(turns)):
-        body: dict[str, Any] = cell.body(messages=messages)
-        yield cell.ask(body)
+        for body in cell.both(cell.body(messages=messages)):
+            yield cell.ask(body)

@@ -43,25 +43,25 @@ def image_block(cell: Cell, name: str) -> dict[str, Any]:
 
 
 def images(cell: Cell) -> Script:
-    """One image of each documented type, the first also for a streamed answer; on chat also as a plain string."""
+    """One image of each documented type; on chat also as a plain string; in both modes."""
     if cell.protocol is Protocol.RESPONSES:
         return
     for name, kind in TYPES.items():
         if kind.startswith("image/"):
-            yield _showing(cell, image_block(cell, name))
-    yield _showing(cell, image_block(cell, "square.png"), stream=True)
+            yield from _showing(cell, image_block(cell, name))
     if cell.protocol is Protocol.CHAT:
-        yield _showing(cell, {"type": "image_url", "image_url": data_url("square.png")})
+        yield from _showing(cell, {"type": "image_url", "image_url": data_url("square.png")})
 
 
 def videos(cell: Cell) -> Script:
-    """A video as an object, also for a streamed answer, and as a plain string (chat)."""
+    """A video as an object and as a plain string (chat), in both modes."""
     if cell.protocol is Protocol.CHAT:
         url = data_url("square.mp4")
-        for form, stream in (({"url": url}, None), ({"url": url}, True), (url, None)):
-            yield _showing(cell, {"type": "video_url", "video_url": form}, stream=stream)
+        for form in ({"url": url}, url):
+            yield from _showing(cell, {"type": "video_url", "video_url": form})
 
 
-def _showing(cell: Cell, block: dict[str, Any], *, stream: bool | None = None) -> Any:
+def _showing(cell: Cell, block: dict[str, Any]) -> Script:
     text = {"type": "text", "text": "What is shown? Answer in a few words."}
-    return cell.ask(cell.body(messages=[{"role": "user", "content": [block, text]}], stream=stream), Intent.VALID)
+    for body in cell.both(cell.body(messages=[{"role": "user", "content": [block, text]}])):
+        yield cell.ask(body, Intent.VALID)

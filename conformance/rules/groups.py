@@ -105,20 +105,14 @@ def histories(answers: Sequence[Answer]) -> Iterator[Group]:
     """The last user message alone, and after earlier turns."""
     usable = [a for a in answers if items(a) is not None or is_string_input(a)]
     for bucket in _buckets(usable, lambda a: (host(a), cell_model(a), a.asked.last_user, settings(a))).values():
-        alone = next((a for a in bucket if turns(a) == 1), None)
-        after = next((a for a in bucket if turns(a) > 2), None)
-        if alone is not None and after is not None:
-            yield (alone, after)
+        yield from _in_each_mode(bucket, lambda a: turns(a) == 1, lambda a: turns(a) > 2)
 
 
 def inputs(answers: Sequence[Answer]) -> Iterator[Group]:
     """Input as a string, and as an array with one user message."""
     usable = [a for a in answers if a.protocol is Protocol.RESPONSES]
     for bucket in _buckets(usable, lambda a: (host(a), cell_model(a), a.asked.last_user, settings(a))).values():
-        string = next((a for a in bucket if is_string_input(a)), None)
-        array = next((a for a in bucket if not is_string_input(a) and turns(a) == 1), None)
-        if string is not None and array is not None:
-            yield (string, array)
+        yield from _in_each_mode(bucket, is_string_input, lambda a: not is_string_input(a) and turns(a) == 1)
 
 
 def forms(answers: Sequence[Answer]) -> Iterator[Group]:
@@ -202,6 +196,17 @@ def _buckets(
 
 def _together(answers: Iterable[Answer], key: Callable[[Answer], Key]) -> Iterator[Group]:
     return (tuple(bucket) for bucket in _buckets(answers, key).values() if len(bucket) > 1)
+
+
+def _in_each_mode(
+    bucket: list[Answer], one: Callable[[Answer], bool], other: Callable[[Answer], bool]
+) -> Iterator[Group]:
+    """For each mode the first answer that is the other, after one of its own mode or else of any."""
+    ones = [answer for answer in bucket if one(answer)]
+    others = {mode(answer): answer for answer in reversed(bucket) if other(answer)}
+    for way, answer in others.items():
+        if ones:
+            yield (next((first for first in ones if mode(first) == way), ones[0]), answer)
 
 
 def _by_last_user(answers: Sequence[Answer], related: Callable[[Answer, Answer], bool]) -> Iterator[Group]:

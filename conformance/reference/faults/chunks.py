@@ -138,6 +138,13 @@ def arguments_after_finish(_: Context, events: Events) -> Events:
     return moved(events, last_holding(events, "tool_calls"), after_finish(events))
 
 
+@fault("chunk-of-text-lost", "events", on=_ON, modes=_ONLY, caught_by=("format.json-schema", "format.json-object"))
+def text_lost(_: Context, events: Events) -> Events:
+    """The first piece of the text is lost."""
+    lost = next(iter(holding(events, "content")), None)
+    return [event for place, event in enumerate(events) if place != lost]
+
+
 @fault("chunk-role-missing", "events", on=_ON, modes=_ONLY, caught_by=_ROLE, seen=("router-for-me/CLIProxyAPI#530",))
 def role_missing(_: Context, events: Events) -> Events:
     """No delta has a role."""

@@ -78,6 +78,13 @@ def unanswered_after_two(context: Context, result: Result) -> Result:
     return replace(result, text="") if len(results(context)) > 1 and result.finish is Finish.STOP else result
 
 
+@fault("results-in-blocks-refused", "problems", on=(CHAT, MESSAGES), caught_by=("request.forms-accepted", *_TRIP))
+def blocks_refused(context: Context, problems: Problems) -> Problems:
+    """The result of a call is refused where its content is an array of blocks instead of a string."""
+    plain = all(isinstance(result.get("content"), str) for result in results(context))
+    return unless(problems, plain, "content must be a string")
+
+
 @fault("results-of-two-calls-refused", "problems", caught_by=_PARALLEL)
 def two_refused(context: Context, problems: Problems) -> Problems:
     """The results of two calls, sent back together, are refused."""
@@ -149,14 +156,14 @@ def _said_last(prompt: Prompt) -> int:
     return sum(tokens.count(part.text) for part in prompt.messages[-1].parts if isinstance(part, Text))
 
 
-@fault("history-uncounted", "result", modes=(JSON,), caught_by=_COUNTED)
+@fault("history-uncounted", "result", caught_by=_COUNTED)
 def uncounted(context: Context, result: Result) -> Result:
     """Only the last message is counted as input."""
     prompt = context.prompt
     return result if prompt is None or len(prompt.messages) < 2 else _with_input(result, _said_last(prompt) + 1)
 
 
-@fault("history-counted-in-part", "result", modes=(JSON,), caught_by=_COUNTED)
+@fault("history-counted-in-part", "result", caught_by=_COUNTED)
 def counted_in_part(context: Context, result: Result) -> Result:
     """At most 50 tokens of the earlier messages are counted as input."""
     prompt = context.prompt
@@ -169,19 +176,19 @@ def _is_array(context: Context) -> bool:
     return context.body is not None and isinstance(context.body.get("input"), list)
 
 
-@fault("string-input-counted-with-one-more", "result", on=(RESPONSES,), modes=(JSON,), caught_by=_STRING)
+@fault("string-input-counted-with-one-more", "result", on=(RESPONSES,), caught_by=_STRING)
 def string_with_one_more(context: Context, result: Result) -> Result:
     """A string costs one input token more than a user message of the same words."""
     return result if _is_array(context) else _with_input(result, result.usage.input + 1)
 
 
-@fault("array-input-counted-with-frame", "result", on=(RESPONSES,), modes=(JSON,), caught_by=_STRING)
+@fault("array-input-counted-with-frame", "result", on=(RESPONSES,), caught_by=_STRING)
 def array_with_frame(context: Context, result: Result) -> Result:
     """Each message of an array costs four tokens for its frame, a string none."""
     return _with_input(result, result.usage.input + 4 * len(turns(context))) if _is_array(context) else result
 
 
-@fault("array-input-refused", "problems", on=(RESPONSES,), modes=(JSON,), caught_by=_STRING)
+@fault("array-input-refused", "problems", on=(RESPONSES,), caught_by=_STRING)
 def array_refused(context: Context, problems: Problems) -> Problems:
     """An array with one user message is refused where a string of the same words is accepted."""
     return unless(problems, not _is_array(context) or bool(said(context)), "input must be a string")

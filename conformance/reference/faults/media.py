@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from conformance.models import K3, K31
 from conformance.reference.faults.histories import Problems, blocks, turns, unless
-from conformance.reference.faults.registry import CHAT, JSON, MESSAGES, fault
+from conformance.reference.faults.registry import CHAT, MESSAGES, fault
 from conformance.reference.hooks import Context
 from conformance.reference.prompts import Media
 from conformance.reference.results import Result
@@ -31,7 +31,7 @@ def _typed(context: Context, media_type: str) -> bool:
     return any(media_type in str(block) for block in _shown(context, "image", "image_url"))
 
 
-@fault("image-refused", "problems", on=_ON, caught_by=_IMAGE)
+@fault("image-refused", "problems", on=_ON, caught_by=(*_IMAGE, *_TYPES))
 def image_refused(context: Context, problems: Problems) -> Problems:
     """Images are refused."""
     return unless(problems, not any(_shown(context, "image", "image_url")), "images are not supported")
@@ -44,25 +44,25 @@ def image_refused_on_k3(context: Context, problems: Problems) -> Problems:
     return unless(problems, not shown, "images are not supported")
 
 
-@fault("image-jpeg-refused", "problems", on=_ON, modes=(JSON,), caught_by=(*_IMAGE, *_TYPES))
+@fault("image-jpeg-refused", "problems", on=_ON, caught_by=(*_IMAGE, *_TYPES))
 def jpeg_refused(context: Context, problems: Problems) -> Problems:
     """JPEG images are refused."""
     return unless(problems, not _typed(context, "image/jpeg"), "only PNG images are supported")
 
 
-@fault("image-gif-refused", "problems", on=(MESSAGES,), modes=(JSON,), models=K31, caught_by=_TYPES)
+@fault("image-gif-refused", "problems", on=(MESSAGES,), models=K31, caught_by=_TYPES)
 def gif_refused(context: Context, problems: Problems) -> Problems:
     """GIF images are refused."""
     return unless(problems, not _typed(context, "image/gif"), "the media type is not supported")
 
 
-@fault("image-webp-refused", "problems", on=(MESSAGES,), modes=(JSON,), models=K31, caught_by=_TYPES)
+@fault("image-webp-refused", "problems", on=(MESSAGES,), models=K31, caught_by=_TYPES)
 def webp_refused(context: Context, problems: Problems) -> Problems:
     """WebP images are refused."""
     return unless(problems, not _typed(context, "image/webp"), "the media type is not supported")
 
 
-@fault("image-string-refused", "problems", on=(CHAT,), modes=(JSON,), caught_by=(*_IMAGE, "request.forms-accepted"))
+@fault("image-string-refused", "problems", on=(CHAT,), caught_by=(*_IMAGE, "request.forms-accepted"))
 def image_string_refused(context: Context, problems: Problems) -> Problems:
     """An image is refused where its URL is a plain string instead of an object."""
     plain = any(isinstance(block.get("image_url"), str) for block in _shown(context, "image_url"))
@@ -82,7 +82,7 @@ def video_refused(context: Context, problems: Problems) -> Problems:
     return unless(problems, not any(_shown(context, "video_url")), "videos are not supported")
 
 
-@fault("video-string-refused", "problems", on=(CHAT,), modes=(JSON,), caught_by=_VIDEO)
+@fault("video-string-refused", "problems", on=(CHAT,), caught_by=_VIDEO)
 def video_string_refused(context: Context, problems: Problems) -> Problems:
     """A video is refused where its URL is a plain string instead of an object."""
     plain = any(isinstance(block.get("video_url"), str) for block in _shown(context, "video_url"))
@@ -95,13 +95,13 @@ def _tokens(context: Context) -> int:
     return sum(part.tokens for part in parts if isinstance(part, Media))
 
 
-@fault("image-uncounted", "result", on=_ON, modes=(JSON,), caught_by=_COST)
+@fault("image-uncounted", "result", on=_ON, caught_by=_COST)
 def image_uncounted(context: Context, result: Result) -> Result:
     """An image adds nothing to the input tokens."""
     return replace(result, usage=replace(result.usage, input=result.usage.input - _tokens(context)))
 
 
-@fault("image-counted-as-output", "result", on=_ON, modes=(JSON,), caught_by=_COST)
+@fault("image-counted-as-output", "result", on=_ON, caught_by=_COST)
 def image_as_output(context: Context, result: Result) -> Result:
     """The tokens of an image are counted as output instead of input."""
     cost = _tokens(context)

@@ -104,6 +104,22 @@ def after_stop(_: Context, events: Events) -> Events:
     return inserted(events, place + 1, Event(name="content_block_delta", data=late))
 
 
+@fault("block-piece-of-text-lost", "events", on=_ON, modes=_ONLY, caught_by=("format.json-schema",))
+def piece_of_text_lost(_: Context, events: Events) -> Events:
+    """The last piece of the text is lost."""
+    texts = [n for n, e in enumerate(events) if data(e).get("delta", {}).get("type") == "text_delta"]
+    return _without_places(events, texts[-1:])
+
+
+@fault("block-type-foreign", "events", on=_ON, modes=_ONLY, caught_by=(*_TYPE, "body.block-types"))
+def type_foreign(_: Context, events: Events) -> Events:
+    """A text block starts as output_text, as on responses."""
+    for each in of(events, "content_block_start"):
+        if each["content_block"]["type"] == "text":
+            each["content_block"]["type"] = "output_text"
+    return events
+
+
 @fault("block-thinking-as-text-delta", "events", on=_ON, modes=_ONLY, caught_by=_TYPE)
 def thinking_as_text(_: Context, events: Events) -> Events:
     """A thinking block gets text_delta."""

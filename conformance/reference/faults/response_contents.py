@@ -63,6 +63,15 @@ def differs_at_end(_: Context, events: Events) -> Events:
     return events
 
 
+@fault("text-part-of-another-type-at-end", "events", on=_ON, modes=_ONLY, caught_by=(*_TEXT, "body.answer-findable"))
+def part_of_another_type(_: Context, events: Events) -> Events:
+    """In the final response the part with the answer is of type text."""
+    for item in output(events):
+        for part in item.get("content", []):
+            part["type"] = "text"
+    return events
+
+
 @fault("text-unstreamed", "events", on=_ON, modes=_ONLY, caught_by=_TEXT)
 def unstreamed(_: Context, events: Events) -> Events:
     """The text comes only with the final response, without deltas."""

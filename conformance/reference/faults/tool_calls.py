@@ -45,6 +45,13 @@ def id_null(context: Context, call: dict[str, Any]) -> dict[str, Any]:
     return _with(context, call, None)
 
 
+@fault("tool-id-missing-after-first", "call", caught_by=_IDS)
+def id_missing_after_first(context: Context, call: dict[str, Any]) -> dict[str, Any]:
+    """Only the first call of an answer has an id."""
+    name = "call_id" if context.protocol is Protocol.RESPONSES else "id"
+    return call if context.facts.setdefault("first call", call[name]) == call[name] else call | {name: None}
+
+
 @fault("tool-id-as-number", "call", caught_by=_IDS)
 def id_as_number(context: Context, call: dict[str, Any]) -> dict[str, Any]:
     """The id of a call is a number."""
