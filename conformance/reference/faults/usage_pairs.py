@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.models import K31
 from conformance.reference import tokens
+from conformance.reference.encoding.frame import Event
 from conformance.reference.faults.registry import CHAT, JSON, MESSAGES, RESPONSES, STREAM, fault
 from conformance.reference.faults.usage import INPUT
 from conformance.reference.hooks import Context
@@ -109,6 +110,21 @@ def input_zero_in_streams(context: Context, usage: dict[str, Any]) -> dict[str, 
         if name in usage:
             usage[name] = 0
     return _input(context, usage, 0)
+
+
+@fault(
+    "usage-delta-adds-the-start",
+    "events",
+    on=(MESSAGES,),
+    modes=(STREAM,),
+    caught_by=(_MODES, "stream.messages.usage"),
+)
+def delta_adds_the_start(_: Context, events: list[Event]) -> list[Event]:
+    """The input tokens of message_delta are those of message_start once more on top."""
+    for event in events:
+        if event.name == "message_delta" and isinstance(event.data, dict):
+            event.data["usage"]["input_tokens"] *= 2
+    return events
 
 
 def _unread(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
