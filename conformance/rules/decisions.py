@@ -19,12 +19,21 @@ UNRELATED = GATEWAY | {401, 402, 403, 404, 405, 407, 408, 413, 415, 429}
 """Statuses that do not tell whether the body of a request is acceptable."""
 
 ENVELOPES = {Protocol.CHAT: "openai", Protocol.MESSAGES: "anthropic", Protocol.RESPONSES: "openai"}
+UNKNOWN_MODEL = "request.unknown-model-rejected"
 NEAR_THE_WINDOW = 1_000_000  # an output limit that leaves hardly any room for the prompt
 
 
 def posted(answer: Answer) -> bool:
     """A POST whose body is a JSON object."""
     return answer.asked.method == "POST" and answer.asked.malformed is None
+
+
+def breaks_schema(answer: Answer) -> bool:
+    """Whether the request breaks a constraint that is not open; another spelling of a known model breaks none."""
+    return any(
+        not breach.open and not (breach.rule == UNKNOWN_MODEL and answer.asked.model is not None)
+        for breach in answer.asked.breaches
+    )
 
 
 def decided(answer: Answer) -> int:

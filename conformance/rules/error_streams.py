@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from conformance.protocols.view import MISSING, Answer, Finish
-from conformance.rules.decisions import UNRELATED, posted
+from conformance.rules.decisions import UNRELATED, breaks_schema, posted
 from conformance.rules.parts import shown
 from conformance.rules.places import BAD_REQUEST, ENVELOPE, SUCCESS, SUCCESS_STREAM
 from conformance.rules.registry import CHAT, MESSAGES, Findings, rule
@@ -43,8 +43,7 @@ def refused_stream(answer: Answer) -> bool:
     """A request with stream true that breaks the schema, and is refused."""
     if not posted(answer) or not answer.asked.stream or answer.status is None or answer.status in UNRELATED:
         return False
-    broken = any(not breach.open for breach in answer.asked.breaches)
-    return broken and (answer.status != 200 or _carries_error(answer))
+    return breaks_schema(answer) and (answer.status != 200 or _carries_error(answer))
 
 
 def text_with_count(answer: Answer) -> bool:

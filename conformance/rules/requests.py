@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from conformance.protocols.view import Answer
-from conformance.rules.decisions import ENVELOPES, GATEWAY, enveloped, posted, refusal, told
+from conformance.rules.decisions import ENVELOPES, GATEWAY, breaks_schema, enveloped, posted, refusal, told
 from conformance.rules.doubts import sent_whole
 from conformance.rules.groups import tries
 from conformance.rules.http import malformed_post
@@ -50,8 +50,7 @@ def broken_request(answer: Answer) -> bool:
     """A request that breaks the schema, or whose body is malformed."""
     if answer.status is None:
         return False
-    broken = posted(answer) and sent_whole(answer) and any(not breach.open for breach in answer.asked.breaches)
-    return broken or malformed_post(answer)
+    return (posted(answer) and sent_whole(answer) and breaks_schema(answer)) or malformed_post(answer)
 
 
 def unknown_model(answer: Answer) -> bool:

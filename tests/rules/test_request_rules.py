@@ -178,6 +178,13 @@ def test_a_refused_broken_request_is_right(protocol: Protocol, more: dict[str, A
     assert "http.no-server-error" not in found(exchange(protocol, body(protocol, **more), 503))
 
 
+@pytest.mark.parametrize("protocol", list(Protocol))
+def test_another_spelling_of_the_model_breaks_no_schema(protocol: Protocol):
+    sent = body(protocol, model="moonshotai/kimi-k3.1-pro")
+    assert "http.no-server-error" not in found(exchange(protocol, sent, 500))
+    assert "http.no-server-error" in found(exchange(protocol, body(protocol, model="kimi-k9"), 500))
+
+
 @pytest.mark.parametrize(("protocol", "more"), NEAR, ids=ids(NEAR))
 def test_a_number_in_another_spelling_is_a_should(protocol: Protocol, more: dict[str, Any]):
     assert found(exchange(protocol, body(protocol, **more))) == {"request.invalid-rejected": SHOULD}
