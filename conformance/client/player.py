@@ -18,7 +18,7 @@ from conformance.values import Exchange, Intent, Request
 INVALID_KEY = "invalid-key-of-kimi-conformance-0000000000000000"
 MOST_SILENCES = 3  # time-outs in a row, after which the target counts as gone; so it does after one endless answer
 MOST_BREAKS = 6  # broken connections in a row
-MOST_ERRORS = 24  # answers 429 and 5xx in a row
+MOST_ERRORS = 24  # answers 429, or 5xx to valid requests, in a row
 
 
 class Sender(Protocol):
@@ -119,7 +119,7 @@ class Player:
         if answer.usage is not None and answer.usage.output is not None:
             self.output_tokens += answer.usage.output
         if step.patient and not {Intent.HOSTILE, Intent.OVERSIZED} & set(step.intents):
-            self._watch(exchange)
+            self._watch(exchange, valid=step.cures)
         return answer
 
     def _request(self, client: Sender, step: Step, path: str) -> Request:
@@ -136,13 +136,19 @@ class Player:
         headers = (*((header,) if header else ()), ("Content-Type", step.content_type))
         return Request(method=step.method, url=client.base_url + path, headers=headers, body=step.body)
 
-    def _watch(self, exchange: Exchange) -> None:
-        """Stop where the target is gone, so that no run lasts for hours without an answer."""
+    def _watch(self, exchange: Exchange, *, valid: bool) -> None:
+        """Stop where the target is gone, so that no run lasts for hours without an answer.
+
+        A server error on a request that may be refused is a finding, and says nothing of whether the target is there.
+        """
         kind = exchange.failure.kind if exchange.failure else None
         status = exchange.response.status if exchange.response else 0
         self._silent = self._silent + 1 if kind == "timeout" else 0
         self._broken = self._broken + 1 if kind is not None else 0
-        self._errors = self._errors + 1 if kind is None and (status >= 500 or status == 429) else 0
+        if kind is not None or not (status >= 500 or status == 429):
+            self._errors = 0
+        elif valid or status == 429:
+            self._errors += 1
         if kind == "cut" and exchange.failure is not None:
             self.stopped = f"the target does not end its answers ({exchange.failure.message})"
         elif self._silent >= MOST_SILENCES:

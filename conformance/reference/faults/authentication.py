@@ -124,9 +124,10 @@ def key_in_base64(context: Context, payload: dict[str, Any]) -> dict[str, Any]:
     return payload | {"session": base64.b64encode((context.key or "").encode()).decode()}
 
 
-@fault("key-in-comment", "wire", modes=(STREAM,), caught_by=_ECHO)
-def key_in_comment(context: Context, wire: Wire) -> Wire:
+@fault("key-in-comment", "sent", modes=(STREAM,), caught_by=_ECHO)
+def key_in_comment(context: Context, sent: tuple[Head, Wire]) -> tuple[Head, Wire]:
     """A comment of the stream holds the key, half of it in one chunk and half in the next."""
+    head, wire = sent
     key = (context.key or "").encode()
     half = len(key) // 2
-    return [b": " + key[:half], key[half:] + b"\n\n", *wire]
+    return head, [b": " + key[:half], key[half:] + b"\n\n", *wire] if head.status == 200 else wire

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from msgspec.structs import replace
 
 from conformance.models import K31
 from conformance.reference.faults.registry import CHAT, JSON, MESSAGES, fault
-from conformance.reference.faults.terms import failure, forgiven, forgiven_kind, found, sent
+from conformance.reference.faults.terms import failure, forgiven, forgiven_kind, found, sent, turns
 from conformance.reference.hooks import Context
 from conformance.reference.problems import Problem
 from conformance.reference.results import Result
@@ -32,8 +31,7 @@ def _longest(context: Context) -> int:
 
 
 def _in_blocks(context: Context) -> bool:
-    contents: list[Any] = [turn.get("content") for turn in sent(context, "messages") or () if isinstance(turn, dict)]
-    return any(isinstance(content, list) for content in contents)
+    return any(isinstance(turn.get("content"), list) for turn in turns(context))
 
 
 @fault("stop-33-bytes-accepted", "problems", on=(MESSAGES,), models=K31, caught_by=_BYTES)

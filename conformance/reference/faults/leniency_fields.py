@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.reference.faults.registry import CHAT, JSON, MESSAGES, fault
-from conformance.reference.faults.terms import forgiven, forgiven_kind, sent
+from conformance.reference.faults.terms import forgiven, forgiven_kind, sent, turns
 from conformance.reference.hooks import Context
 from conformance.reference.problems import Problem
 
@@ -141,7 +141,7 @@ def result_without_id(context: Context, problems: Problems) -> Problems:
 @fault("accepts-bmp", "body_read", on=(MESSAGES,), modes=(JSON,), caught_by=_INVALID)
 def bmp(_: Context, body: dict[str, Any]) -> dict[str, Any]:
     """An image of a media type that is not documented is skipped and the rest answered."""
-    for message in body.get("messages", []) if isinstance(body.get("messages"), list) else ():
+    for message in body["messages"] if isinstance(body.get("messages"), list) else ():
         content = message.get("content") if isinstance(message, dict) else None
         if isinstance(content, list) and "image/bmp" in str(content):
             message["content"] = "Reply with OK."
@@ -179,10 +179,10 @@ def format_without_schema(context: Context, problems: Problems) -> Problems:
 @fault("accepts-call-id-number", "body_read", on=(CHAT,), modes=(JSON,), caught_by=_INVALID)
 def call_id_number(_: Context, body: dict[str, Any]) -> dict[str, Any]:
     """The id of an earlier call is accepted as a number."""
-    for message in body.get("messages", []) if isinstance(body.get("messages"), list) else ():
+    for message in body["messages"] if isinstance(body.get("messages"), list) else ():
         calls = message.get("tool_calls") if isinstance(message, dict) else None
         for call in calls if isinstance(calls, list) else ():
-            if isinstance(call.get("id"), int):
+            if isinstance(call, dict) and type(call.get("id")) is int:
                 call["id"] = f"call_{call['id']}"
     return body
 
@@ -219,6 +219,5 @@ def orphan_result(_: Context, problems: Problems) -> Problems:
 )
 def orphan_result_beside_call(context: Context, problems: Problems) -> Problems:
     """A tool result is accepted under any id, once the history holds some call."""
-    messages = sent(context, "messages")
-    answered = isinstance(messages, list) and any(m.get("role") == "assistant" for m in messages if isinstance(m, dict))
+    answered = any(turn.get("role") == "assistant" for turn in turns(context))
     return forgiven_kind(problems, "orphan-result") if answered else problems

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from conformance.models import K3, MODELS
 from conformance.reference.faults.registry import CHAT, JSON, MESSAGES, fault
-from conformance.reference.faults.terms import effort, failure, forgiven_kind, found, sent
+from conformance.reference.faults.terms import effort, failure, forgiven_kind, found, number, sent
 from conformance.reference.hooks import Context
 from conformance.reference.problems import Problem
 from conformance.reference.results import Result
@@ -29,21 +29,22 @@ def _of_k3(context: Context) -> bool:
 
 
 @fault("k3-stop-sequences-accepted", "problems", on=(MESSAGES,), models=K3, caught_by=_STOP)
-def stop_sequences_accepted(_: Context, problems: Problems) -> Problems:
+def stop_sequences_accepted(context: Context, problems: Problems) -> Problems:
     """The model kimi-k3 accepts stop sequences."""
-    return forgiven_kind(problems, "k3-stop-sequences")
+    given = isinstance(sent(context, "stop_sequences"), list)
+    return forgiven_kind(problems, "k3-stop-sequences") if given else problems
 
 
 @fault("k3-temperature-accepted", "problems", on=_BOTH_SURFACES, models=K3, caught_by=_TEMPERATURE)
-def temperature_accepted(_: Context, problems: Problems) -> Problems:
+def temperature_accepted(context: Context, problems: Problems) -> Problems:
     """The model kimi-k3 accepts any temperature."""
-    return forgiven_kind(problems, "k3-temperature")
+    return forgiven_kind(problems, "k3-temperature") if number(context, "temperature") is not None else problems
 
 
 @fault("k3-temperature-zero-accepted", "problems", on=_BOTH_SURFACES, modes=(JSON,), models=K3, caught_by=_TEMPERATURE)
 def temperature_zero_accepted(context: Context, problems: Problems) -> Problems:
     """The model kimi-k3 takes a temperature of 0 for an omitted one."""
-    return forgiven_kind(problems, "k3-temperature") if sent(context, "temperature") == 0 else problems
+    return forgiven_kind(problems, "k3-temperature") if number(context, "temperature") == 0 else problems
 
 
 @fault(
@@ -51,19 +52,19 @@ def temperature_zero_accepted(context: Context, problems: Problems) -> Problems:
 )
 def temperature_above_accepted(context: Context, problems: Problems) -> Problems:
     """The model kimi-k3 refuses a temperature below 1 only."""
-    return forgiven_kind(problems, "k3-temperature") if (sent(context, "temperature") or 0) > 1 else problems
+    return forgiven_kind(problems, "k3-temperature") if (number(context, "temperature") or 0) > 1 else problems
 
 
 @fault("k3-top-p-accepted", "problems", on=_BOTH_SURFACES, models=K3, caught_by=_TOP_P)
-def top_p_accepted(_: Context, problems: Problems) -> Problems:
+def top_p_accepted(context: Context, problems: Problems) -> Problems:
     """The model kimi-k3 accepts any top_p."""
-    return forgiven_kind(problems, "k3-top-p")
+    return forgiven_kind(problems, "k3-top-p") if number(context, "top_p") is not None else problems
 
 
 @fault("k3-top-p-one-accepted", "problems", on=_BOTH_SURFACES, modes=(JSON,), models=K3, caught_by=_TOP_P)
 def top_p_one_accepted(context: Context, problems: Problems) -> Problems:
     """The model kimi-k3 accepts a top_p of 1, which it does not have."""
-    return forgiven_kind(problems, "k3-top-p") if sent(context, "top_p") == 1 else problems
+    return forgiven_kind(problems, "k3-top-p") if number(context, "top_p") == 1 else problems
 
 
 @fault("k3-sampling-as-500", "problems", on=_BOTH_SURFACES, models=K3, caught_by=(*_TEMPERATURE, *_TOP_P))
@@ -84,13 +85,13 @@ def sampling_as_500(_: Context, problems: Problems) -> Problems:
 )
 def temperature_one_refused(context: Context, problems: Problems) -> Problems:
     """The model kimi-k3 refuses the temperature that it has."""
-    return found(problems, "temperature is unknown", when=_of_k3(context) and sent(context, "temperature") == 1)
+    return found(problems, "temperature is unknown", when=_of_k3(context) and number(context, "temperature") == 1)
 
 
 @fault("k3-top-p-default-refused", "problems", on=_BOTH_SURFACES, models=K3, caught_by=_FIXED)
 def top_p_default_refused(context: Context, problems: Problems) -> Problems:
     """The model kimi-k3 refuses the top_p that it has."""
-    return found(problems, "top_p is unknown", when=_of_k3(context) and sent(context, "top_p") == MODELS[K3[0]].top_p)
+    return found(problems, "top_p is unknown", when=_of_k3(context) and number(context, "top_p") == MODELS[K3[0]].top_p)
 
 
 @fault("k3-cache-control-accepted", "problems", on=(MESSAGES,), models=K3, caught_by=_CACHE_CONTROL)

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from conformance.models import K31, MODELS
 from conformance.reference.faults.registry import CHAT, JSON, MESSAGES, fault
-from conformance.reference.faults.terms import effort, found, sent
+from conformance.reference.faults.terms import effort, found, number
 from conformance.reference.hooks import Context
 from conformance.reference.problems import Problem
 from conformance.reference.results import Result
@@ -22,20 +22,20 @@ _NONE = ("model.k31.effort-none-still-reasons",)
 @fault("k31-temperature-refused", "problems", on=_BOTH_SURFACES, models=K31, caught_by=_TEMPERATURE)
 def temperature_refused(context: Context, problems: Problems) -> Problems:
     """K3.1 refuses a temperature other than 1."""
-    other = context.model in K31 and sent(context, "temperature") not in (None, 1)
+    other = context.model in K31 and number(context, "temperature") not in (None, 1)
     return found(problems, "only 1 is allowed", when=other)
 
 
 @fault("k31-temperature-one-refused", "problems", on=_BOTH_SURFACES, models=K31, caught_by=_TEMPERATURE)
 def k31_temperature_one_refused(context: Context, problems: Problems) -> Problems:
     """K3.1 refuses even the temperature that it has."""
-    return found(problems, "omit the field", when=context.model in K31 and sent(context, "temperature") == 1)
+    return found(problems, "omit the field", when=context.model in K31 and number(context, "temperature") == 1)
 
 
 @fault("k31-top-p-refused", "problems", on=_BOTH_SURFACES, models=K31, caught_by=_TOP_P)
 def top_p_refused(context: Context, problems: Problems) -> Problems:
     """K3.1 refuses a top_p below 0.95."""
-    given = sent(context, "top_p")
+    given = number(context, "top_p")
     return found(
         problems, "out of range", when=context.model in K31 and given is not None and given < MODELS[K31[0]].top_p
     )
@@ -44,7 +44,7 @@ def top_p_refused(context: Context, problems: Problems) -> Problems:
 @fault("k31-top-p-zero-refused", "problems", on=_BOTH_SURFACES, modes=(JSON,), models=K31, caught_by=_TOP_P)
 def top_p_zero_refused(context: Context, problems: Problems) -> Problems:
     """K3.1 refuses a top_p of 0 only."""
-    return found(problems, "must be positive", when=context.model in K31 and sent(context, "top_p") == 0)
+    return found(problems, "must be positive", when=context.model in K31 and number(context, "top_p") == 0)
 
 
 @fault(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from conformance.reference.faults.registry import BOTH, CHAT, JSON, MESSAGES, RESPONSES, STREAM, fault
-from conformance.reference.faults.terms import LIMITS, effort, found, limit, said, sent, unacceptable
+from conformance.reference.faults.terms import LIMITS, blocks, effort, found, limit, said, sent, turns, unacceptable
 from conformance.reference.hooks import Context
 from conformance.reference.problems import Problem
 from conformance.reference.refusals import Refusal
@@ -15,13 +13,6 @@ _VALID = ("request.valid-accepted",)
 _FORMS = ("request.forms-accepted", "request.valid-accepted")
 _FEATURES = ("model.chat-features-accepted", "request.valid-accepted")
 _CHARSET = ("http.request-charset-accepted",)
-
-
-def _blocks(context: Context) -> list[dict[str, Any]]:
-    """Every block of every message."""
-    messages = sent(context, "messages")
-    contents = [message.get("content") for message in messages or () if isinstance(message, dict)]
-    return [part for content in contents if isinstance(content, list) for part in content if isinstance(part, dict)]
 
 
 @fault("refuses-limit-one", "problems", caught_by=_VALID)
@@ -58,7 +49,9 @@ def effort_max(context: Context, problems: Problems) -> Problems:
 @fault("refuses-128-tools", "problems", on=(CHAT,), modes=(JSON,), caught_by=_VALID)
 def many_tools(context: Context, problems: Problems) -> Problems:
     """As many tools as are allowed are refused."""
-    return found(problems, "too many tools", when=len(sent(context, "tools") or ()) == 128)
+    tools = sent(context, "tools")
+    offered = tools if isinstance(tools, list) else []
+    return found(problems, "too many tools", when=len(offered) == 128)
 
 
 @fault("refuses-cache-1h", "problems", on=(CHAT, MESSAGES), caught_by=_VALID)
@@ -98,7 +91,7 @@ def demands_version(context: Context, refusal: Refusal | None) -> Refusal | None
 @fault("refuses-image", "problems", on=(CHAT,), caught_by=_VALID)
 def image(context: Context, problems: Problems) -> Problems:
     """An image is refused."""
-    shown = any(block.get("type") in ("image", "image_url") for block in _blocks(context))
+    shown = any(block.get("type") in ("image", "image_url") for block in blocks(context))
     return found(problems, "images are not supported", when=shown)
 
 
@@ -111,8 +104,8 @@ def image(context: Context, problems: Problems) -> Problems:
 )
 def text_blocks(context: Context, problems: Problems) -> Problems:
     """Content as an array of text blocks is refused."""
-    blocks = _blocks(context)
-    return found(problems, "content must be a string", when=blocks and all(b.get("type") == "text" for b in blocks))
+    kinds = {block.get("type") for block in blocks(context)}
+    return found(problems, "content must be a string", when=kinds == {"text"})
 
 
 @fault("refuses-system-blocks", "problems", on=(MESSAGES,), caught_by=(*_FORMS, "request.forms-equal"))
@@ -124,29 +117,28 @@ def system_blocks(context: Context, problems: Problems) -> Problems:
 @fault("refuses-result-blocks", "problems", on=(MESSAGES,), caught_by=_FORMS)
 def result_blocks(context: Context, problems: Problems) -> Problems:
     """A tool result whose content is blocks is refused."""
-    results = [block for block in _blocks(context) if block.get("type") == "tool_result"]
-    blocks = any(isinstance(result.get("content"), list) for result in results)
-    return found(problems, "content must be a string", when=blocks)
+    results = [block for block in blocks(context) if block.get("type") == "tool_result"]
+    whole = any(isinstance(result.get("content"), list) for result in results)
+    return found(problems, "content must be a string", when=whole)
 
 
 @fault("refuses-result-image", "problems", on=(MESSAGES,), caught_by=_FORMS)
 def result_image(context: Context, problems: Problems) -> Problems:
     """A tool result that holds an image is refused."""
-    results = [block for block in _blocks(context) if block.get("type") == "tool_result"]
+    results = [block for block in blocks(context) if block.get("type") == "tool_result"]
     return found(problems, "a result holds text only", when=any("'image'" in str(result) for result in results))
 
 
 @fault("refuses-result-error", "problems", on=(MESSAGES,), caught_by=_FORMS)
 def result_error(context: Context, problems: Problems) -> Problems:
     """A tool result with is_error is refused."""
-    return found(problems, "is_error is unknown", when=any("is_error" in block for block in _blocks(context)))
+    return found(problems, "is_error is unknown", when=any("is_error" in block for block in blocks(context)))
 
 
 @fault("refuses-null-content", "problems", on=(CHAT,), caught_by=_FORMS)
 def null_content(context: Context, problems: Problems) -> Problems:
     """Null is refused as the content beside tool calls."""
-    turns = [turn for turn in sent(context, "messages") or () if isinstance(turn, dict)]
-    empty = any(turn.get("tool_calls") and turn.get("content", "") is None for turn in turns)
+    empty = any(turn.get("tool_calls") and turn.get("content", "") is None for turn in turns(context))
     return found(problems, "content must be a string", when=empty)
 
 

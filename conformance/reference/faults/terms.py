@@ -32,6 +32,24 @@ def sent(context: Context, *names: str | int) -> Any:
     return value
 
 
+def number(context: Context, name: str) -> float | None:
+    """A top-level field of the request where it is a number."""
+    value = sent(context, name)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def turns(context: Context) -> list[dict[str, Any]]:
+    """The messages, or the items of the input, that are objects."""
+    given = sent(context, TURNS[context.protocol])
+    return [turn for turn in given if isinstance(turn, dict)] if isinstance(given, list) else []
+
+
+def blocks(context: Context) -> list[dict[str, Any]]:
+    """Every content block of every turn."""
+    contents = [turn.get("content") for turn in turns(context)]
+    return [part for content in contents if isinstance(content, list) for part in content if isinstance(part, dict)]
+
+
 def limit(context: Context) -> Any:
     """The output limit as it was sent."""
     return sent(context, LIMITS[context.protocol])

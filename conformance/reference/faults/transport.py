@@ -91,7 +91,7 @@ def error_without_type(_: Context, head: Head) -> Head:
     return _typed(head, None) if head.status != 200 else head
 
 
-@fault("error-as-event-stream", "head", modes=(STREAM,), caught_by=(*_TYPE_ERROR, "error.before-stream"))
+@fault("error-as-event-stream", "head", modes=(STREAM,), caught_by=_TYPE_ERROR)
 def error_as_event_stream(_: Context, head: Head) -> Head:
     """An error about a request for a stream is sent as text/event-stream."""
     return _typed(head, "text/event-stream") if head.status != 200 else head
