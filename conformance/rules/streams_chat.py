@@ -183,7 +183,8 @@ def fields_stay_the_same(answer: Answer) -> Findings:
                 break
         else:
             if lacking is not None:
-                yield Finding(message=f"a chunk without {name}", pointer=event_pointer(lacking), level=Level.SHOULD)
+                level = Level.SHOULD if first is MISSING else None  # lacking everywhere, it is the same everywhere
+                yield Finding(message=f"a chunk without {name}", pointer=event_pointer(lacking), level=level)
 
 
 @rule(
