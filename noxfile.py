@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import nox
 
 nox.options.sessions = ["lint", "types", "tests"]
@@ -35,3 +38,14 @@ def types(session: nox.Session) -> None:
     """Check types."""
     session.install("-e", ".[test]")
     session.run("mypy")
+
+
+@nox.session
+def prism(session: nox.Session) -> None:
+    """Compare our valid or invalid with that of @stoplight/prism-cli, where it is installed."""
+    local = Path("node_modules", ".bin", "prism")
+    found = shutil.which("prism") or (str(local.resolve()) if local.exists() else None)
+    if shutil.which("npm") is None or found is None:
+        session.skip("prism is not here: npm install @stoplight/prism-cli")
+    session.install("-e", ".[test]")
+    session.run("pytest", "tests/generators/test_prism.py", *session.posargs, env={"PRISM": found})

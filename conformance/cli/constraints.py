@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,16 +15,19 @@ from conformance.client import BadTarget, Limits, Player, Stopped, Target, prefl
 from conformance.client.targets import DEFAULT_KEY_ENV
 from conformance.gate import Exit, Gate, gate
 from conformance.generators import Side
+from conformance.generators.coverage import MissingSchemathesisError
 from conformance.judge import judge
 from conformance.models import ALL
 from conformance.probes import constraints as probes
 from conformance.probes.cell import Cell
+from conformance.probes.script import Script
 from conformance.reports.constraints import RULE_OF, ConstraintEntry, Constraints, Line, lines
 from conformance.reports.constraints import constraints as counted
 from conformance.reports.safe import safe
 from conformance.values import Exchange, Finding, Level, Protocol
 
 SCRIPTS = {"each-constraint-broken": probes.broken, "each-allowed-edge": probes.allowed}  # named as in the suite
+FURTHER = {"constraints-broken-further": probes.further}
 SHOWN = 20  # findings
 
 
@@ -57,6 +60,7 @@ class _Outcome:
     show_default=True,
     help="Seconds that one answer may take.",
 )
+@click.option("--further", is_flag=True, help="Also break them in the ways that schemathesis knows.")
 @click.option("--rpm", type=click.FloatRange(min=0, min_open=True, max=1e6), help="Requests a minute, at most.")
 @format_option
 def constraints(
@@ -67,6 +71,7 @@ def constraints(
     protocols: tuple[str, ...],
     seed: int,
     timeout: float,
+    further: bool,
     rpm: float | None,
     output: str,
 ) -> int:
@@ -86,7 +91,10 @@ def constraints(
         if (not protocols or protocol.value in protocols) and (not models or model in models)
     ]
     limits = Limits(timeout=min(120.0, timeout), total_timeout=timeout, rpm=rpm)
-    outcome = _exercise(found, cells, limits)
+    try:
+        outcome = _exercise(found, cells, {**SCRIPTS, **(FURTHER if further else {})}, limits)
+    except MissingSchemathesisError as error:
+        raise click.UsageError(str(error)) from None
     if output == "json":
         dump(_document(outcome))
     else:
@@ -97,7 +105,10 @@ def constraints(
     return int(outcome.decision.code)
 
 
-def _exercise(target: Target, cells: Sequence[Cell], limits: Limits) -> _Outcome:
+Scripts = Mapping[str, Callable[[Cell], Script]]
+
+
+def _exercise(target: Target, cells: Sequence[Cell], scripts: Scripts, limits: Limits) -> _Outcome:
     exchanges: list[Exchange] = []
     protocols = tuple(dict.fromkeys(cell.protocol for cell in cells))
     models = tuple(dict.fromkeys(cell.model for cell in cells))
@@ -108,7 +119,7 @@ def _exercise(target: Target, cells: Sequence[Cell], limits: Limits) -> _Outcome
         try:
             for cell in cells if unverified is None else ():
                 _progress(f"{cell.protocol.value}, {cell.model}")
-                for name, script in SCRIPTS.items():
+                for name, script in scripts.items():
                     player.play(name, cell, script(cell))
         except Stopped as reason:
             stopped = str(reason)

@@ -8,7 +8,7 @@ from typing import Any
 from conformance.generators.places import Place, replaced, without
 
 UNLISTED = "unlisted"  # no enum has it
-_KINDS: dict[str, Callable[[Any], bool]] = {
+KINDS: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
     "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
@@ -17,6 +17,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "object": lambda value: isinstance(value, dict),
     "null": lambda value: value is None,
 }
+"""The JSON types, a whole number before any number."""
 
 
 def types(schema: dict[str, Any]) -> tuple[str, ...]:
@@ -27,7 +28,7 @@ def types(schema: dict[str, Any]) -> tuple[str, ...]:
 
 def of_type(value: Any, name: str) -> bool:
     """Whether a value is of a JSON type; 16.0 is a number here and no integer."""
-    return _KINDS[name](value)
+    return KINDS[name](value)
 
 
 def variants(place: Place, keyword: str, *, thorough: bool) -> Iterator[tuple[str, Any, Any]]:
@@ -136,11 +137,10 @@ def _present(place: Place, _thorough: bool) -> Variants:
     yield "present", place.path, place.value
 
 
-def _longer(place: Place, thorough: bool) -> Variants:
+def _longer(place: Place, _thorough: bool) -> Variants:
     most = place.schema["x-max-bytes"]
     yield f"{most + 1} bytes", place.path, sized(most + 1)
-    if thorough:
-        yield f"{most + 1} bytes in fewer characters", place.path, sized(most + 1, "止")
+    yield f"{most + 1} bytes in fewer characters", place.path, sized(most + 1, "止")
 
 
 def sized(count: int, char: str = "x") -> str:

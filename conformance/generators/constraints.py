@@ -23,6 +23,7 @@ from conformance.specs import Constraint
 from conformance.specs.schemas import shared_request
 from conformance.values import Protocol
 
+_ALWAYS_WHOLE = ("required", "x-max-bytes")  # each missing name, and bytes that are fewer characters, say more
 TOP = 2  # reference tokens in the pointer of a top-level field: those are broken in every way
 
 
@@ -82,11 +83,11 @@ def broken(protocol: Protocol, model: str, bases: Sequence[Base], others: Sequen
     Constraints of top-level fields are broken in every way, those below in the plainest. ``others`` are invalid bodies
     for what no valid one can hold: fields that the model does not support. Raises ``UnreachableError``.
     """
-    standing = _standing(protocol, model, [base.body for base in bases] + list(others))
+    where = standing(protocol, model, [base.body for base in bases] + list(others))
     cases: list[Case] = []
     missing = []
     for constraint in specs.constraints(protocol, model):
-        found = list(_breaking(protocol, model, constraint, standing))
+        found = list(_breaking(protocol, model, constraint, where))
         cases += found
         if not found:
             missing.append(constraint.pointer)
@@ -137,13 +138,14 @@ def marks(protocol: Protocol, model: str, body: object) -> tuple[Mark, ...]:
 def _changed(
     protocol: Protocol, model: str, bases: Sequence[Base], left: Mapping[Mark, None]
 ) -> Iterator[tuple[str, Any, bool]]:
-    """The bases with one value changed so that it shows an edge which is still left."""
-    standing = [(base.sure, _standing(protocol, model, [base.body])) for base in bases]
+    """The bases with one value changed so that it shows an edge which is still left; no document may state it."""
+    found_in = [(base.sure, standing(protocol, model, [base.body])) for base in bases]
     for mark in list(left):
-        for sure, found in standing:
+        stated = not _by_pointer(protocol, model)[mark.constraint].inferred
+        for sure, found in found_in:
             for body, place in found.get(mark.constraint.rpartition("/")[0], ()):
                 for value in edge.values(place, mark.keyword, mark.edge) if mark in left else ():
-                    yield f"{_path(place)} = {mark.edge}", replaced(body, place.path, value), sure
+                    yield f"{_path(place)} = {mark.edge}", replaced(body, place.path, value), sure and stated
 
 
 def _mark(constraint: Constraint, side: Side, name: str = "") -> Mark:
@@ -174,7 +176,7 @@ def _node(protocol: Protocol, model: str, constraint: Constraint) -> tuple[dict[
 Standing = dict[str, list[tuple[Any, Place]]]
 
 
-def _standing(protocol: Protocol, model: str, bodies: Sequence[Any]) -> Standing:
+def standing(protocol: Protocol, model: str, bodies: Sequence[Any]) -> Standing:
     """Where each part of the schema applies: the bodies in their order, and in each the places in theirs."""
     found: Standing = {}
     for body in bodies:
@@ -183,11 +185,11 @@ def _standing(protocol: Protocol, model: str, bodies: Sequence[Any]) -> Standing
     return found
 
 
-def _breaking(protocol: Protocol, model: str, constraint: Constraint, standing: Standing) -> Iterator[Case]:
+def _breaking(protocol: Protocol, model: str, constraint: Constraint, where: Standing) -> Iterator[Case]:
     """The proven cases of one constraint, all from the first place that has any."""
     thorough = constraint.pointer.count("/") <= TOP + 1
     mark = _mark(constraint, Side.BROKEN)
-    for body, place in standing.get(constraint.pointer.rpartition("/")[0], ()):
+    for body, place in where.get(constraint.pointer.rpartition("/")[0], ()):
         found = []
         for words, path, value in breaking.variants(place, constraint.keyword, thorough=thorough):
             if value is breaking.REMOVED and not (isinstance(place.value, dict) and path[-1] in place.value):
@@ -195,7 +197,7 @@ def _breaking(protocol: Protocol, model: str, constraint: Constraint, standing: 
             changed = breaking.applied(body, path, value)
             if marks(protocol, model, changed) == (mark,):
                 found.append(Case(mark=mark, words=f"{_path(place) or 'the body'}: {words}", body=changed))
-                if not thorough and constraint.keyword != "required":
+                if not thorough and constraint.keyword not in _ALWAYS_WHOLE:
                     break
         if found:
             yield from found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from conformance.generators import Case
+from conformance.generators import Case, coverage
 from conformance.generators import broken as make_broken
 from conformance.generators import edges as make_edges
 from conformance.probes.bases import bases, withheld
@@ -23,6 +23,12 @@ def allowed(cell: Cell) -> Script:
     """Valid requests that show every allowed edge; vouched for where the documents leave no doubt."""
     for case in edge_cases(cell):
         yield cell.ask(case.body, Intent.VALID) if case.sure else cell.challenge(case.body)
+
+
+def further(cell: Cell) -> Script:
+    """More ways to break each constraint: those that schemathesis knows. Raises ``MissingSchemathesisError``."""
+    for case in coverage.further(cell.protocol, cell.model, bases(cell), broken_cases(cell)):
+        yield cell.challenge(case.body)
 
 
 @functools.cache
