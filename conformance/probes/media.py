@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import functools
-from pathlib import Path
 from typing import Any
 
+from conformance.generators.media import TYPES, base64_of, data_url
 from conformance.probes.cell import Cell
 from conformance.probes.script import Script
 from conformance.values import Intent, Protocol
 
-TYPES = {
-    "square.png": "image/png",
-    "square.jpg": "image/jpeg",
-    "square.gif": "image/gif",
-    "square.webp": "image/webp",
-    "square.mp4": "video/mp4",
-}
-_PACKAGE = Path(__file__).resolve().parents[1]
-_FOLDERS = (_PACKAGE.parent / "fixtures" / "media", _PACKAGE / "_data" / "fixtures" / "media")  # checkout, wheel
-
-
-@functools.cache
-def base64_of(name: str) -> str:
-    """The base64 text of one of our media files."""
-    folder = next(folder for folder in _FOLDERS if (folder / name).is_file())
-    return base64.b64encode((folder / name).read_bytes()).decode()
-
-
-def data_url(name: str) -> str:
-    """The data URL of one of our media files."""
-    return f"data:{TYPES[name]};base64,{base64_of(name)}"
+__all__ = ["TYPES", "base64_of", "data_url", "image_block", "images", "videos"]
 
 
 def image_block(cell: Cell, name: str) -> dict[str, Any]:
