@@ -192,7 +192,7 @@ def cut_off_is_reported(group: Group) -> Findings:
     if answer.truncated:
         return
     intended = answer.intends(Intent.CUT_OFF)
-    tokens, limit = output(answer), min(limits_sent(answer))
+    tokens, limit = output(answer), max(limits_sent(answer))
     if intended and answer.ending is Finish.REFUSAL:
         raise Inconclusive("the model declined")
     if intended and tokens is not None and tokens < limit - max(4, limit // 20) and answer.ending is Finish.STOP:
@@ -211,7 +211,7 @@ def _limit_met(answer: Answer, others: Group) -> bool:
     """Whether the evidence proves that the limit cut an answer off that its probe did not mean to cut off."""
     if answer.asked.stop_sequences or answer.ending is Finish.REFUSAL or parts.refuses(answer):
         return False
-    tokens, limit = output(answer), min(limits_sent(answer))
+    tokens, limit = output(answer), max(limits_sent(answer))
     if tokens is not None:
         return tokens >= limit and (_unfinished(answer) or any(_same_cut(answer, other) for other in others))
     return any(_same_cut(answer, other) for other in others)
