@@ -165,9 +165,10 @@ def modes_count_alike(group: Group) -> Findings:
 def surfaces_side_by_side(group: Group) -> Findings:
     """The input tokens of one user message on each surface, side by side."""
     totals = {answer.protocol.value: parts.shown(input_tokens(answer)) for answer in group}
+    listed = ", ".join(f"{surface} {tokens}" for surface, tokens in totals.items())
+    same = "agree" if len(set(totals.values())) == 1 else "differ"
     yield Finding(
-        message="input tokens of the same message: "
-        + ", ".join(f"{surface} {tokens}" for surface, tokens in totals.items()),
+        message=f"the surfaces {same} on the input tokens of the same message: {listed}",
         pointer=group[-1].usage.pointer if group[-1].usage else "/usage",
         actual=totals,
     )

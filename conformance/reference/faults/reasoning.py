@@ -262,14 +262,26 @@ def reasoning_in_details(_: Context, message: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
-@fault("reasoning-ignores-effort", "prompt", on=(CHAT, MESSAGES), models=K31, caught_by=("reasoning.effort-increases",))
+@fault(
+    "reasoning-ignores-effort",
+    "prompt",
+    on=(CHAT, MESSAGES),
+    modes=(JSON,),
+    models=K31,
+    caught_by=("reasoning.effort-increases",),
+)
 def reasoning_ignores_effort(_: Context, prompt: Prompt) -> Prompt:
     """The model reasons at max whatever the effort."""
     return replace(prompt, effort="max")
 
 
 @fault(
-    "reasoning-effort-reversed", "prompt", on=(CHAT, MESSAGES), models=K31, caught_by=("reasoning.effort-increases",)
+    "reasoning-effort-reversed",
+    "prompt",
+    on=(CHAT, MESSAGES),
+    modes=(JSON,),
+    models=K31,
+    caught_by=("reasoning.effort-increases",),
 )
 def reasoning_effort_reversed(_: Context, prompt: Prompt) -> Prompt:
     """Effort low reasons most, and max least."""

@@ -145,3 +145,9 @@ def no_reads_in_streams(context: Context, usage: dict[str, Any]) -> dict[str, An
 def no_reads_in_json(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
     """JSON answers never report cache reads."""
     return _unread(context, usage)
+
+
+@fault("usage-counted-otherwise-here", "usage", modes=(JSON,), caught_by=("usage.same-across-protocols",))
+def counted_otherwise_on_one_surface(context: Context, usage: dict[str, Any]) -> dict[str, Any]:
+    """One surface counts eleven tokens more than the others for the same message, always."""
+    return _input(context, usage, usage[INPUT[context.protocol]] + 11) if INPUT[context.protocol] in usage else usage
