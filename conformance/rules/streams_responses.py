@@ -225,7 +225,6 @@ def response_is_wrapped(answer: Answer) -> Findings:
                 pointer=event_pointer(number),
                 expected=brief(first),
                 actual=brief(name),
-                level=Level.SHOULD,
             )
         first = first or name
 

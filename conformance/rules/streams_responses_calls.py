@@ -39,6 +39,8 @@ def calls_are_streamed_whole(answer: Answer) -> Findings:
         if is_number(index) and kind == f"{_ARGUMENTS}.delta":
             deltas[index].append((number, data.get("delta", MISSING)))
         elif is_number(index) and kind == f"{_ARGUMENTS}.done":
+            if index in dones:
+                yield Finding(message=f"a second {kind} of one call", pointer=event_pointer(number), level=Level.SHOULD)
             dones.setdefault(index, (number, data.get("arguments", MISSING)))
     output, end = final_output(answer), terminal(answer)
     for item in items(answer):

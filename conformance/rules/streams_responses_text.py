@@ -16,6 +16,7 @@ from conformance.rules.streams_responses_items import Item, final_output, items,
 from conformance.values import Basis, Finding, Level, Over
 
 _TEXT = "response.output_text"
+_MARKS = ("response.content_part.added", f"{_TEXT}.done", "response.content_part.done")
 _CHANNELS = {  # prefix of the events to the index of the part, the array of the item, and the field of text
     _TEXT: ("content_index", "content", "text"),
     "response.refusal": ("content_index", "content", "refusal"),
@@ -184,22 +185,16 @@ def _whole(answer: Answer) -> bool:
     when=_whole,
 )
 def parts_open_and_close(answer: Answer) -> Findings:
-    """A part is added before its first text delta; output_text.done and content_part.done follow the last."""
+    """A part is added before its first text delta; output_text.done and content_part.done follow the last, once."""
+    yield from _strays(answer)
     first: dict[Place, int] = {}
     last: dict[Place, int] = {}
-    marks: dict[str, dict[Place, int]] = {
-        "response.content_part.added": {},
-        f"{_TEXT}.done": {},
-        "response.content_part.done": {},
-    }
-    for number, kind, data in steps(answer):
-        place = _place(data, "content_index", "content")
-        if place is None:
-            continue
-        if kind == f"{_TEXT}.delta":
+    marks: dict[str, dict[Place, int]] = {kind: {} for kind in _MARKS}
+    for number, kind, place in _part_events(answer):
+        if place is not None and kind == f"{_TEXT}.delta":
             first.setdefault(place, number)
             last[place] = number
-        elif kind in marks:
+        elif place is not None:
             marks[kind].setdefault(place, number)
     for kind, seen in marks.items():
         for place, begin in first.items():
@@ -215,3 +210,28 @@ def parts_open_and_close(answer: Answer) -> Findings:
                 actual=event_pointer(seen[place]) if place in seen else None,
             )
             break
+
+
+def _strays(answer: Answer) -> Findings:
+    """Events that say nothing of their part, and those that open or close a part a second time."""
+    told: set[str] = set()
+    seen: set[tuple[str, Place]] = set()
+    for number, kind, place in _part_events(answer):
+        if place is None:
+            fault = f"{kind} without its indexes"
+        elif (kind, place) in seen and kind in _MARKS:
+            fault = f"a second {kind} of one part"
+        else:
+            seen.add((kind, place))
+            continue
+        if fault not in told:
+            told.add(fault)
+            yield Finding(message=fault, pointer=event_pointer(number))
+
+
+def _part_events(answer: Answer) -> Iterator[tuple[int, str, Place | None]]:
+    """Number, type and place of each event of a text part; no place where it lacks an index."""
+    for number, kind, data in steps(answer):
+        if kind == f"{_TEXT}.delta" or kind in _MARKS:
+            whole = is_number(data.get("content_index"))
+            yield number, kind, _place(data, "content_index", "content") if whole else None
