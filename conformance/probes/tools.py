@@ -9,7 +9,7 @@ from typing import Any
 from conformance.probes.cell import Cell
 from conformance.probes.script import Script, attempt
 from conformance.protocols import Answer
-from conformance.values import Intent, Protocol
+from conformance.values import Protocol
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,16 +184,6 @@ def _orphan_beside_call(cell: Cell) -> Script:
     if answer.client_calls:
         body = cell.proceed(_unforced(_forced(cell)), answer, [_result(cell, "call_of_nobody")])
         yield cell.challenge(body, parent=answer)
-
-
-def many(cell: Cell) -> Script:
-    """As many tools as chat allows (128)."""
-    if cell.protocol is Protocol.CHAT:
-        tools = [
-            Function(name=f"tool_{number:03}", description=f"Tool number {number}", schema=_object()).on(cell)
-            for number in range(128)
-        ]
-        yield cell.ask(cell.body("Reply with OK.", tools=tools), Intent.VALID)
 
 
 def _forced(cell: Cell) -> dict[str, Any]:

@@ -6,27 +6,11 @@ from conformance.plugin.marks import Probe, exercises
 from conformance.probes import constraints
 
 
-@exercises(
-    "http.malformed-json-rejected",
-    "http.no-server-error",
-    "model.highspeed.same-decisions",
-    "model.k3.*-rejected",
-    "model.k3.effort-only-max",
-    "request.edge.stop-sequence-*",
-    "request.invalid-rejected",
-    "request.unknown-model-rejected",
-)
+@exercises("request.edge.stop-sequence-*", "request.invalid-rejected", "request.unknown-model-rejected")
 def test_each_constraint_broken(probe: Probe) -> None:
     probe(constraints.broken)
 
 
-@exercises(
-    "finish.length-at-limit",
-    "model.k31.effort-aliases-accepted",
-    "request.edge.stop-sequence-*",
-    "request.forms-accepted",
-    "request.max-tokens-alias",
-    "request.valid-accepted",
-)
+@exercises("finish.length-at-limit", "request.edge.stop-sequence-*", "request.valid-accepted")
 def test_each_allowed_edge(probe: Probe) -> None:
     probe(constraints.allowed)

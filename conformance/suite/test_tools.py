@@ -83,9 +83,3 @@ def test_calls_in_two_turns(probe: Probe) -> None:
 @cells(protocols=(Protocol.CHAT, Protocol.MESSAGES))
 def test_orphan_result(probe: Probe) -> None:
     probe(tools.orphan_result)
-
-
-@exercises("request.valid-accepted")
-@cells(protocols=(Protocol.CHAT,))
-def test_most_tools(probe: Probe) -> None:
-    probe(tools.many)
