@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import msgspec
 
 from conformance.values import Protocol
@@ -66,9 +70,30 @@ K3 = tuple(name for name, row in MODELS.items() if row.series == "k3")
 DEFAULT = "kimi-k3.1-pro"
 
 
+class _Names(msgspec.Struct, frozen=True, kw_only=True):
+    aliases: Mapping[str, str] = {}
+    assumed: str | None = None
+
+
+_NO_NAMES = _Names()
+_NAMES: ContextVar[_Names] = ContextVar("names", default=_NO_NAMES)
+
+
+@contextmanager
+def renamed(aliases: Mapping[str, str], assumed: str | None = None) -> Iterator[None]:
+    """While it is entered, gateways' names stand for documented ids, and any other name for the assumed one."""
+    token = _NAMES.set(_Names(aliases=aliases, assumed=assumed))
+    try:
+        yield
+    finally:
+        _NAMES.reset(token)
+
+
 def canonical(name: object) -> str | None:
     """The documented id that a name stands for, also behind a gateway's prefix; None for any other name."""
     if not isinstance(name, str):
         return None
+    names = _NAMES.get()
     bare = name.rsplit("/", 1)[-1]
-    return bare if bare in MODELS else None
+    found = names.aliases.get(name) or names.aliases.get(bare)
+    return found or (bare if bare in MODELS else names.assumed)

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable
-from urllib.parse import quote
+import binascii
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import quote, quote_plus, unquote_plus
 
 import msgspec
 
@@ -13,85 +18,200 @@ from conformance.values import Chunk, Exchange, Request, Response
 KEY_MARK = "[key redacted]"
 """Stands wherever the key's value stood. In a response it proves that the server echoed the key."""
 
+PATTERN_MARK = "[redacted]"
+"""Stands wherever a pattern of the user's matched."""
+
 SHORTEST_KEY = 8  # a shorter value would hide ordinary text
+SHORTEST_COOKIE = 16  # likewise: many cookies hold words
 HIDDEN_HEADERS = frozenset({"x-api-key", "api-key", "cookie", "set-cookie", "proxy-authorization", "x-goog-api-key"})
 PLACEHOLDER = "REDACTED"
 
+_QUERY = re.compile(
+    r"([?&;](?:x-)?(?:api[-_]?key|key|(?:[a-z]+[-_])?token|auth(?:orization)?|secret|client[-_]secret|password|sig(?:nature)?)"
+    r"=)([^&;#\s\"'<>]+)",
+    re.IGNORECASE,
+)
+_USER = re.compile(r"(://)([^/?#@\s]+)(@)")
 
-def redact(exchange: Exchange, keys: Iterable[str] = ()) -> Exchange:
-    """The exchange without credentials: header values, and each key's value anywhere, also in base64 and URL encoding.
 
+class Secrets:
+    """The keys and patterns that are hidden, from one exchange or text after another."""
+
+    def __init__(self, keys: Iterable[str] = (), patterns: Iterable[re.Pattern[str]] = ()) -> None:
+        self._keys = tuple(dict.fromkeys(key for key in keys if len(key) >= SHORTEST_KEY))
+        self._forms = _all_forms(self._keys)
+        self._patterns = tuple(patterns)
+
+    def exchange(self, exchange: Exchange) -> Exchange:
+        """The exchange without credentials: see ``redact``."""
+        known = [key for key in _sent_keys(exchange.request) if key not in self._keys]
+        forms = self._forms + [(form, KEY_MARK) for key in known for form in _forms(key)]
+        forms += [(cookie, PLACEHOLDER) for cookie in _cookies(exchange)]
+        return _Hider(forms, self._patterns).exchange(exchange)
+
+    def text(self, text: str) -> str:
+        """Text for a log, a report or a terminal."""
+        return _Hider(self._forms, self._patterns).text(text)
+
+    def value(self, value: Any) -> Any:
+        """A value with its strings hidden, the keys of objects too; structs keep their type."""
+        if isinstance(value, str):
+            return self.text(value) if type(value) is str else value
+        if isinstance(value, Mapping):
+            return {self.value(key): self.value(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return type(value)([self.value(item) for item in value])
+        if isinstance(value, msgspec.Struct):
+            fields = msgspec.structs.asdict(value)
+            changed = {name: new for name, old in fields.items() if (new := self.value(old)) != old}
+            return msgspec.structs.replace(value, **changed) if changed else value
+        return value
+
+
+def redact(exchange: Exchange, keys: Iterable[str] = (), patterns: Iterable[re.Pattern[str]] = ()) -> Exchange:
+    """The exchange without credentials.
+
+    Hidden are the values of headers that carry them, of query keys, cookies and a URL's user, and each key's value
+    anywhere, also in base64 (within longer text too), URL encoding and the escapes of JSON; and what a pattern matches.
     The scheme of Authorization stays, since rules judge it. A key that is split between two chunks is found too; the
-    chunks that it touches then become one.
+    chunks then become one.
     """
-    request = exchange.request
-    known = [key for key in keys if len(key) >= SHORTEST_KEY]
-    known += [key for key in _sent_keys(request) if len(key) >= SHORTEST_KEY and key not in known]
-    forms = [form for key in known for form in _forms(key)]
-    clean_request = Request(
-        method=request.method,
-        url=_text(request.url, forms),
-        headers=_headers(request.headers, forms),
-        body=_bytes(request.body, forms),
-    )
-    response = exchange.response
-    if response is not None:
-        response = Response(
-            status=response.status,
-            headers=_headers(response.headers, forms),
-            chunks=_chunks(response.chunks, forms),
-        )
-    failure = exchange.failure
-    if failure is not None:
-        failure = msgspec.structs.replace(failure, message=_text(failure.message, forms))
-    return msgspec.structs.replace(exchange, request=clean_request, response=response, failure=failure)
+    return Secrets(keys, patterns).exchange(exchange)
 
 
-def hide(text: str, keys: Iterable[str]) -> str:
+def hide(text: str, keys: Iterable[str], patterns: Iterable[re.Pattern[str]] = ()) -> str:
     """Text for a log, a report or a terminal, without any key's value."""
-    return _text(text, [form for key in keys if len(key) >= SHORTEST_KEY for form in _forms(key)])
+    return Secrets(keys, patterns).text(text)
+
+
+class _Hider:
+    """Replaces forms and patterns wherever text or bytes may hold them."""
+
+    def __init__(self, forms: list[tuple[str, str]], patterns: tuple[re.Pattern[str], ...]) -> None:
+        longest_first = sorted(dict(reversed(forms)).items(), key=lambda pair: -len(pair[0]))
+        self._texts = longest_first
+        self._bytes = [(form.encode("utf-8", "surrogatepass"), mark.encode()) for form, mark in longest_first]
+        self._patterns = patterns
+
+    def exchange(self, exchange: Exchange) -> Exchange:
+        request, response, failure = exchange.request, exchange.response, exchange.failure
+        clean_request = Request(
+            method=request.method,
+            url=self.url(request.url),
+            headers=self.headers(request.headers),
+            body=self.data(request.body),
+        )
+        if response is not None:
+            response = Response(
+                status=response.status, headers=self.headers(response.headers), chunks=self.chunks(response.chunks)
+            )
+        if failure is not None:
+            failure = msgspec.structs.replace(failure, message=self.text(failure.message))
+        return msgspec.structs.replace(exchange, request=clean_request, response=response, failure=failure)
+
+    def text(self, text: str) -> str:
+        for form, mark in self._texts:
+            text = text.replace(form, mark)
+        for pattern in self._patterns:
+            text = pattern.sub(PATTERN_MARK, text)
+        return text
+
+    def data(self, data: bytes) -> bytes:
+        for form, mark in self._bytes:
+            data = data.replace(form, mark)
+        if self._patterns:
+            text = data.decode("utf-8", "surrogateescape")
+            for pattern in self._patterns:
+                text = pattern.sub(PATTERN_MARK, text)
+            data = text.encode("utf-8", "surrogateescape")
+        return data
+
+    def url(self, url: str) -> str:
+        url = _QUERY.sub(rf"\g<1>{PLACEHOLDER}", url)
+        return self.text(_USER.sub(rf"\g<1>{PLACEHOLDER}\g<3>", url))
+
+    def headers(self, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        return tuple((self.text(name), self._header(name.lower(), text)) for name, text in headers)
+
+    def _header(self, name: str, text: str) -> str:
+        if name == "authorization":
+            scheme, _, rest = text.partition(" ")
+            return f"{scheme} {PLACEHOLDER}" if rest else PLACEHOLDER
+        if name in HIDDEN_HEADERS:
+            return PLACEHOLDER
+        return self.url(text) if "://" in text or "?" in text else self.text(text)
+
+    def chunks(self, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
+        whole = b"".join(chunk.data for chunk in chunks)
+        clean = self.data(whole)
+        if clean == whole:
+            return chunks
+        single = tuple(Chunk(ms=chunk.ms, data=self.data(chunk.data)) for chunk in chunks)
+        if b"".join(chunk.data for chunk in single) == clean:
+            return single
+        return (Chunk(ms=chunks[-1].ms, data=clean),)
 
 
 def _sent_keys(request: Request) -> list[str]:
-    values = [value for name, value in request.headers if name.lower() in HIDDEN_HEADERS | {"authorization"}]
-    keys = [value.split(None, 1)[-1] for value in values if value.strip()]
-    return [key for key in keys if PLACEHOLDER not in key and key != KEY_MARK]
+    """The keys that a request carries: in its headers, its query and the user of its URL."""
+    return list(
+        dict.fromkeys(
+            key
+            for key in _carried(request)
+            if len(key) >= SHORTEST_KEY and PLACEHOLDER not in key and key not in (KEY_MARK, PATTERN_MARK)
+        )
+    )
 
 
-def _forms(key: str) -> list[str]:
-    forms = {key, quote(key, safe=""), base64.b64encode(key.encode()).decode().rstrip("=")}
-    return sorted(forms, key=len, reverse=True)
-
-
-def _text(text: str, forms: list[str]) -> str:
-    for form in forms:
-        text = text.replace(form, KEY_MARK)
-    return text
-
-
-def _bytes(data: bytes, forms: list[str]) -> bytes:
-    for form in forms:
-        data = data.replace(form.encode(), KEY_MARK.encode())
-    return data
-
-
-def _headers(headers: tuple[tuple[str, str], ...], forms: list[str]) -> tuple[tuple[str, str], ...]:
-    def value(name: str, text: str) -> str:
+def _carried(request: Request) -> Iterator[str]:
+    for name, value in request.headers:
         lower = name.lower()
-        if lower == "authorization":
-            scheme, _, rest = text.partition(" ")
-            return f"{scheme} {PLACEHOLDER}" if rest else PLACEHOLDER
-        return PLACEHOLDER if lower in HIDDEN_HEADERS else _text(text, forms)
+        if lower in HIDDEN_HEADERS | {"authorization"} and "cookie" not in lower and value.strip():
+            scheme, *rest = value.split(None, 1)
+            yield from rest or [scheme]
+            if rest and scheme.lower() == "basic":
+                yield from _basic(rest[0])
+    for _, value in _QUERY.findall(request.url):
+        yield value
+        yield unquote_plus(value)
+    for _, user, _ in _USER.findall(request.url):
+        yield unquote_plus(user.rpartition(":")[2])
 
-    return tuple((name, value(name, text)) for name, text in headers)
+
+def _basic(coded: str) -> Iterator[str]:
+    try:
+        yield base64.b64decode(coded, validate=True).decode().partition(":")[2]
+    except (binascii.Error, ValueError):
+        return
 
 
-def _chunks(chunks: tuple[Chunk, ...], forms: list[str]) -> tuple[Chunk, ...]:
-    whole = b"".join(chunk.data for chunk in chunks)
-    if _bytes(whole, forms) == whole:
-        return chunks
-    single = tuple(Chunk(ms=chunk.ms, data=_bytes(chunk.data, forms)) for chunk in chunks)
-    joined = b"".join(chunk.data for chunk in single)
-    if _bytes(whole, forms) == joined:
-        return single
-    return (Chunk(ms=chunks[-1].ms, data=_bytes(whole, forms)),)
+def _cookies(exchange: Exchange) -> Iterator[str]:
+    headers = exchange.request.headers + (exchange.response.headers if exchange.response is not None else ())
+    for name, text in headers:
+        lower = name.lower()
+        if lower in ("cookie", "set-cookie"):
+            pairs = text.split(";") if lower == "cookie" else text.split(";")[:1]
+            yield from (value for pair in pairs if len(value := pair.partition("=")[2].strip()) >= SHORTEST_COOKIE)
+
+
+def _all_forms(keys: Iterable[str]) -> list[tuple[str, str]]:
+    return [(form, KEY_MARK) for key in keys for form in _forms(key)]
+
+
+def _forms(key: str) -> set[str]:
+    """How a key's value may be written: as it is, escaped for JSON, URLs and HTML, and in base64 at any place."""
+    escaped = {json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1]}
+    escaped |= {form.replace("/", "\\/") for form in escaped}
+    addresses = {quote(key, safe="", errors="replace"), quote(key, errors="replace"), quote_plus(key, errors="replace")}
+    addresses |= {re.sub(r"%[0-9A-F]{2}", lambda match: match.group().lower(), form) for form in addresses}
+    forms = {key, html.escape(key), *escaped, *addresses}
+    raw = key.encode("utf-8", "surrogatepass")
+    for text in (base64.b64encode(raw), base64.urlsafe_b64encode(raw)):
+        forms.add(text.decode().rstrip("="))
+    for before in range(3):
+        coded = base64.b64encode(b"\0" * before + raw).decode().rstrip("=")
+        last = len(coded) - (1 if (before + len(raw)) % 3 else 0)
+        core = coded[(0, 2, 3)[before] : last]
+        if len(core) >= SHORTEST_KEY:
+            forms |= {core, core.replace("+", "-").replace("/", "_"), core.replace("/", "\\/")}
+    return forms

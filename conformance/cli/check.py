@@ -2,42 +2,58 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import click
-from msgspec.structs import replace
 
+from conformance.cli.check_files import Source, gather
+from conformance.cli.check_verdicts import Judged, Wanted
 from conformance.cli.checked import as_json, as_text
-from conformance.cli.folding import fold
-from conformance.cli.options import BASIS, format_option, model_option, protocol_option
+from conformance.cli.configuration import configuration
+from conformance.cli.options import BASIS, MODEL, format_option, model_option, protocol_option
 from conformance.cli.selection import chosen
-from conformance.evidence import Recording, Unreadable, read
-from conformance.evidence.files import STDIN, is_run_file
+from conformance.client.targets import DEFAULT_KEY_ENV
+from conformance.evidence import BadMap, FieldMap, Journal, Large, Reading, Recording, Unreadable, field_map
+from conformance.evidence.placeholders import Placeholders
 from conformance.gate import Exit, gate
-from conformance.judge import judge
-from conformance.models import ALL
+from conformance.models import ALL, renamed
+from conformance.redact import Secrets
 from conformance.reports.safe import safe
-from conformance.rules import Rule
-from conformance.values import Basis, Exchange, Protocol, Verdict
+from conformance.values import Basis, Exchange, Protocol
 
-SUFFIXES = (".har", ".jsonl")
 NOTHING = "no exchange of the three endpoints in the evidence"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """What the options leave to be judged."""
+class Pattern(click.ParamType):  # type: ignore[type-arg]  # not generic at run time in every release of click
+    """A regular expression that matches some text, but not the empty one."""
 
-    rules: tuple[Rule, ...]
-    protocols: tuple[Protocol, ...]
-    models: tuple[str, ...]
-    basis: Basis | None
+    name = "pattern"
 
-    def covers(self, exchange: Exchange) -> bool:
-        """Whether an exchange counts for a cell that was asked for."""
-        return exchange.protocol in self.protocols and exchange.model in self.models
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> re.Pattern[str]:
+        """The compiled pattern."""
+        try:
+            pattern = re.compile(str(value))
+        except (re.error, OverflowError, RecursionError) as error:
+            self.fail(f"{str(value)[:80]!r} is no regular expression: {error}.", param, ctx)
+        if pattern.search(""):
+            self.fail(f"{str(value)[:80]!r} matches the empty text, so it would match everywhere.", param, ctx)
+        return pattern
+
+
+class Mapping(click.ParamType):  # type: ignore[type-arg]  # likewise
+    """``PART=PATH,…``, as in ``request=req.body,response=res.body``."""
+
+    name = "map"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> FieldMap:
+        """The map of fields."""
+        try:
+            return field_map([str(value)])
+        except BadMap as error:
+            self.fail(f"{error}.", param, ctx)
 
 
 @click.command()
@@ -53,99 +69,105 @@ class Wanted:
     "--basis", type=BASIS, help="Only rules on this basis: documented leaves out what the format alone fixes."
 )
 @click.option("--strict", is_flag=True, help="Findings of level should fail as those of level must do.")
+@click.option(
+    "--map",
+    "fields",
+    type=Mapping(),
+    default=None,
+    metavar="PART=PATH,…",
+    help="Where JSONL lines keep request, response, status, url, method, headers, request_headers, started, ms.",
+)
+@click.option("--request", metavar="FILE", help="The request that the output of curl -i answers: its command or body.")
+@click.option(
+    "--assume-model", type=MODEL, help="The model that any other name stands for. [aliases] name single ones."
+)
+@click.option("--redact", type=Pattern(), multiple=True, metavar="PATTERN", help="Hide what this matches; repeatable.")
+@click.option("--redact-content", is_flag=True, help="Replace prompts and answers by words of the same length.")
+@click.option("--journal", "journal", metavar="FILE", help="Write what was judged, redacted, as a journal.")
 @click.pass_context
-def check(
-    ctx: click.Context,
-    files: tuple[str, ...],
-    *,
-    output: str,
-    together: bool,
-    patterns: tuple[str, ...],
-    protocols: tuple[str, ...],
-    models: tuple[str, ...],
-    basis: str | None,
-    strict: bool,
-) -> None:
-    """Judge recorded exchanges: HAR 1.2 files and journals.
+def check(ctx: click.Context, /, **given: Any) -> None:
+    """Judge recorded exchanges, whatever their format, which the content tells.
 
-    A directory stands for its .har and .jsonl files, - for standard input. Each file is judged by itself. One that
-    cannot be read is named, the others are judged, and the exit code is 2.
+    HAR 1.2, cassettes of vcrpy and go-vcr (YAML, JSON), journals, JSONL logs, and the output of curl -i. Calls of
+    other endpoints are counted and skipped.
+
+    A directory stands for its .har and .jsonl files and its cassettes, - for standard input. Each file is judged by
+    itself. One that cannot be read is named, the others are judged, and the exit code is 2. One that breaks off is
+    judged up to there, and is never conforming.
     """
+    with renamed(configuration().aliases, given["assume_model"]):
+        code = _check(given)
+    ctx.exit(code)
+
+
+def _check(given: dict[str, Any]) -> int:
     wanted = Wanted(
-        rules=chosen(patterns),
-        protocols=tuple(Protocol(name) for name in protocols) or tuple(Protocol),
-        models=models or ALL,
-        basis=Basis(basis) if basis else None,
+        rules=chosen(given["patterns"]),
+        protocols=tuple(Protocol(name) for name in given["protocols"]) or tuple(Protocol),
+        models=given["models"] or ALL,
+        basis=Basis(given["basis"]) if given["basis"] else None,
     )
-    recordings, unreadable = _read(files)
-    verdicts = fold(_judged(recordings, wanted, together=together))
-    judged = sum(map(wanted.covers, (e for recording in recordings for e in recording.exchanges)))
+    reading = Reading(fields=given["fields"] or FieldMap(), request=given["request"])
+    sources, unreadable = gather(given["files"], reading, whole=given["together"])
+    key = os.environ.get(DEFAULT_KEY_ENV, "")
+    secrets = Secrets((key,), given["redact"])
+    hidden = Placeholders() if given["redact_content"] else None
+
+    def clean(exchanges: Iterable[Exchange]) -> list[Exchange]:
+        found = [secrets.exchange(exchange) for exchange in exchanges]
+        if hidden is None:
+            return found
+        hidden.learn(found)
+        return [hidden.exchange(exchange) for exchange in found]
+
+    if hidden is not None:
+        hidden.learn(exchange for source in sources if isinstance(source, Recording) for exchange in source.exchanges)
+    judged = Judged(wanted, clean, secrets)
+    verdicts = judged.verdicts(sources, together=given["together"])
+    if given["journal"]:
+        _write(given["journal"], (one for part in _parts(sources) for one in clean(part)))
     decision = gate(
         verdicts,
-        strict=strict,
+        strict=given["strict"],
         basis=wanted.basis,
-        unverified=None if judged else NOTHING,
-        partial=f"{len(unreadable)} of the files could not be read" if unreadable else None,
+        unverified=None if judged.counted else NOTHING,
+        partial=_partial(sources, unreadable),
     )
-    if output == "json":
-        as_json(recordings, unreadable, verdicts, decision)
+    if given["output"] == "json":
+        as_json(sources, unreadable, verdicts, decision, judged.places)
     else:
-        as_text(recordings, verdicts, decision)
+        as_text(sources, verdicts, decision, judged.places)
+    for source in sources:
+        if source.cut is not None:
+            click.echo(f"judged in part {safe(source.path)}: {safe(source.cut)}", err=True)
     for error in unreadable:
-        click.echo(f"cannot read {safe(error.path)}: {error.reason}", err=True)
-    ctx.exit(decision.code if decision.code == Exit.INTERNAL else Exit.USAGE if unreadable else decision.code)
+        click.echo(f"cannot read {safe(error.path)}: {safe(secrets.text(error.reason))}", err=True)
+    return decision.code if decision.code == Exit.INTERNAL or not unreadable else Exit.USAGE
 
 
-def _judged(recordings: Sequence[Recording], wanted: Wanted, *, together: bool) -> Iterator[Iterable[Verdict]]:
-    sets: list[list[Exchange]] = [list(recording.exchanges) for recording in recordings]
-    if together and len(sets) > 1:
-        sets = [[_renamed(exchange, place) for place, part in enumerate(sets, 1) for exchange in part]]
-    for exchanges in sets or [[]]:
-        verdicts = judge(exchanges, rules=wanted.rules, protocols=wanted.protocols, models=wanted.models).verdicts
-        yield [v for v in verdicts if wanted.basis is None or _basis(v, wanted.rules) is wanted.basis]
+def _parts(sources: Sequence[Source]) -> Iterator[Iterable[Exchange]]:
+    for source in sources:
+        if isinstance(source, Large):
+            yield from ([exchange] for exchange in source.exchanges())
+        else:
+            yield source.exchanges
 
 
-def _basis(verdict: Verdict, rules: Iterable[Rule]) -> Basis:
-    return next(rule for rule in rules if rule.id == verdict.rule).basis_on(verdict.protocol)
-
-
-def _renamed(exchange: Exchange, place: int) -> Exchange:
-    """Ids are unique within a file only: ``2:7`` is the seventh of the second file."""
-    parent = None if exchange.parent is None else f"{place}:{exchange.parent}"
-    return replace(exchange, id=f"{place}:{exchange.id}", parent=parent)
-
-
-def _read(names: Iterable[str]) -> tuple[list[Recording], list[Unreadable]]:
-    recordings: list[Recording] = []
-    unreadable: list[Unreadable] = []
-    seen: set[Path | str] = set()
-    for name in names:
-        for path in _expanded(name, unreadable):
-            identity = path if path == STDIN else Path(path).resolve()
-            if identity in seen:
-                click.echo(f"{safe(path)} is given twice and judged once", err=True)
-                continue
-            seen.add(identity)
-            try:
-                recordings.append(read(path))
-            except Unreadable as error:
-                unreadable.append(error)
-    return recordings, unreadable
-
-
-def _expanded(name: str, unreadable: list[Unreadable]) -> list[str]:
-    path = Path(name)
+def _write(name: str, exchanges: Iterator[Exchange]) -> None:
     try:
-        if name == STDIN or not path.is_dir():
-            return [name]
-        inside = sorted(
-            str(entry)
-            for entry in path.iterdir()
-            if entry.suffix.lower() in SUFFIXES and entry.is_file() and not is_run_file(entry)
-        )
+        with Journal(name) as journal:
+            journal.extend(exchanges)
     except (OSError, ValueError) as error:
-        unreadable.append(Unreadable(name, getattr(error, "strerror", None) or "no such file"))
-        return []
-    if not inside:
-        unreadable.append(Unreadable(name, "a directory without .har or .jsonl files"))
-    return inside
+        raise click.UsageError(
+            f"{safe(name)} cannot be written: {getattr(error, 'strerror', None) or error}."
+        ) from None
+
+
+def _partial(sources: Sequence[Source], unreadable: Sequence[Unreadable]) -> str | None:
+    """Why not all of the evidence was judged."""
+    reasons = []
+    if unreadable:
+        reasons.append(f"{len(unreadable)} of the files could not be read")
+    if cut := sum(source.cut is not None for source in sources):
+        reasons.append(f"{cut} of the files {'breaks' if cut == 1 else 'break'} off")
+    return ", ".join(reasons) or None

@@ -3,53 +3,62 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
+from conformance.cli.check_files import Source
 from conformance.cli.printable import dump, plain, style
-from conformance.evidence import Recording, Unreadable
+from conformance.evidence import Large, Recording, Unreadable
 from conformance.gate import Exit, Gate
 from conformance.reports.document import finding_entry, verdict_entry
 from conformance.reports.safe import safe
 from conformance.values import RANK, Finding, Level, Outcome, Verdict
 
 SHOWN = 5  # findings of one rule and message that text shows of a file
+WINDOWS = "judged in windows: pairs and conversations are found among exchanges that open alike"
+Places = Mapping[tuple[str, str], int]
 COLOURS = {Level.MUST: "red", Level.SHOULD: "yellow", Level.INFO: "cyan"}
 
 
 def as_json(
-    recordings: Sequence[Recording], unreadable: Sequence[Unreadable], verdicts: Sequence[Verdict], gate: Gate
+    sources: Sequence[Source],
+    unreadable: Sequence[Unreadable],
+    verdicts: Sequence[Verdict],
+    gate: Gate,
+    places: Places | None = None,
 ) -> None:
-    """Print findings, verdicts, counts, and what became of each file."""
+    """Print findings, verdicts, counts, and what became of each file; ``places`` orders the findings of large files."""
     dump(
         {
-            "findings": [plain(finding_entry(finding)) for finding in in_order(recordings, verdicts)],
+            "findings": [plain(finding_entry(finding)) for finding in in_order(sources, verdicts, places)],
             "verdicts": [plain(verdict_entry(verdict)) for verdict in verdicts],
             "counts": gate.counts,
             "decision": {"code": int(gate.code), "headline": gate.headline, "reason": gate.reason},
             "files": [
                 {
-                    "file": recording.path,
-                    "format": recording.format,
-                    "exchanges": len(recording.exchanges),
-                    "skipped": dict(recording.skipped),
+                    "file": source.path,
+                    "format": source.format,
+                    "exchanges": _count(source),
+                    "skipped": dict(source.skipped),
+                    "cut": source.cut,
+                    "windows": isinstance(source, Large),
                 }
-                for recording in recordings
+                for source in sources
             ],
             "unreadable": [{"file": error.path, "reason": error.reason} for error in unreadable],
         }
     )
 
 
-def as_text(recordings: Sequence[Recording], verdicts: Sequence[Verdict], gate: Gate) -> None:
+def as_text(sources: Sequence[Source], verdicts: Sequence[Verdict], gate: Gate, places: Places | None = None) -> None:
     """Print a section a file, then the decision."""
     by_file: dict[str | None, list[Finding]] = defaultdict(list)
-    for finding in in_order(recordings, verdicts):
+    for finding in in_order(sources, verdicts, places):
         by_file[finding.file].append(finding)
-    for recording in recordings:
-        _section(recording, by_file[recording.path])
+    for source in sources:
+        _section(source, by_file[source.path])
     for verdict in verdicts:
         if verdict.outcome is Outcome.ERROR:
             click.echo(f"error in {verdict.rule} on {verdict.protocol.value} {verdict.model}: {safe(verdict.reason)}")
@@ -60,29 +69,35 @@ def as_text(recordings: Sequence[Recording], verdicts: Sequence[Verdict], gate: 
     click.echo(f"{headline}: {reason}")
 
 
-def in_order(recordings: Sequence[Recording], verdicts: Sequence[Verdict]) -> list[Finding]:
+def in_order(sources: Sequence[Source], verdicts: Sequence[Verdict], known: Places | None = None) -> list[Finding]:
     """All findings in the order of the files, then of the exchanges, the heaviest first within one."""
-    places = {
-        (recording.path, exchange.id): (file, entry)
-        for file, recording in enumerate(recordings)
-        for entry, exchange in enumerate(recording.exchanges)
-    }
+    files = {source.path: number for number, source in enumerate(sources)}
+    places = dict(known or {})
+    for source in sources:
+        if isinstance(source, Recording):
+            places |= {(source.path, exchange.id): number for number, exchange in enumerate(source.exchanges)}
 
     def place(finding: Finding) -> tuple[int, int, int]:
-        name = finding.exchange or ""
-        file, entry = places.get((finding.file or "", name)) or places.get(
-            (finding.file or "", name.partition(":")[2]), (len(recordings), 0)
-        )
-        return (file, entry, -RANK[finding.level or Level.INFO])
+        file, name = finding.file or "", finding.exchange or ""
+        entry = places.get((file, name), places.get((file, name.partition(":")[2]), 0))
+        return (files.get(file, len(files)), entry, -RANK[finding.level or Level.INFO])
 
     return sorted((finding for verdict in verdicts for finding in verdict.findings), key=place)
 
 
-def _section(recording: Recording, findings: Sequence[Finding]) -> None:
-    count = len(recording.exchanges)
+def _count(source: Source) -> int:
+    return source.count if isinstance(source, Large) else len(source.exchanges)
+
+
+def _section(source: Source, findings: Sequence[Finding]) -> None:
+    count = _count(source)
     notes = [f"{count} exchange{'s' * (count != 1)}"]
-    notes += [f"{number} skipped ({reason})" for reason, number in recording.skipped.items()]
-    click.echo(f"{style(safe(recording.path), bold=True)}: {', '.join(notes)}")
+    notes += [f"{number} skipped ({safe(reason)})" for reason, number in source.skipped.items()]
+    click.echo(f"{style(safe(source.path), bold=True)}: {', '.join(notes)}")
+    if isinstance(source, Large):
+        click.echo(f"  {WINDOWS}")
+    if source.cut is not None:
+        click.echo(f"  {safe(source.cut)}: judged in part")
     groups: dict[tuple[Any, ...], list[Finding]] = defaultdict(list)
     for finding in findings:
         groups[-RANK[finding.level or Level.INFO], finding.rule, finding.message].append(finding)

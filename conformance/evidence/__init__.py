@@ -1,7 +1,22 @@
 """Evidence from files: recordings of exchanges, read and written, and the minimal pairs of the rules."""
 
-from conformance.evidence.files import parse, read
+from conformance.evidence.fields import BadMap, FieldMap, field_map
+from conformance.evidence.files import Reading, open_file, parse, read
 from conformance.evidence.journal import Journal
+from conformance.evidence.large import Large
 from conformance.evidence.recording import LARGEST, Recording, Unreadable
 
-__all__ = ["LARGEST", "Journal", "Recording", "Unreadable", "parse", "read"]
+__all__ = [
+    "LARGEST",
+    "BadMap",
+    "FieldMap",
+    "Journal",
+    "Large",
+    "Reading",
+    "Recording",
+    "Unreadable",
+    "field_map",
+    "open_file",
+    "parse",
+    "read",
+]

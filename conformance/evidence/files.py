@@ -3,35 +3,68 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from conformance.evidence import har, journal
+from conformance.evidence import broken, cassettes, curl, har, journal, logs
+from conformance.evidence.fields import FieldMap
+from conformance.evidence.large import LARGE, LONGEST_LINE, Large, open_large
 from conformance.evidence.recording import LARGEST, Recording, Unreadable
 
 STDIN = "-"
 PART = 8 * 1024**2  # bytes asked for at a time
-HEAD = 4096  # bytes that tell what a file is
+HEAD = 65_536  # bytes that tell what a file is
 RUN_FILE = b'"kimi-conformance/run"'  # the format that the header of a run file names
-SCRAP = 5  # characters of a number, literal or escape that a cut left unfinished
+_HAR = re.compile(rb'(?:\xef\xbb\xbf)?\s*+\{\s*+"log"\s*+:')
+EXPECTED = f"expected {logs.FORMS}"
 
 
-def read(path: str | Path) -> Recording:
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What the caller knows of the files: where a log keeps its fields, and which file holds curl's request."""
+
+    fields: FieldMap = field(default_factory=FieldMap)
+    request: str | None = None
+
+
+def read(path: str | Path, reading: Reading | None = None) -> Recording:
     """The recording in a file, ``-`` for standard input. Raises ``Unreadable`` for a broken, empty or foreign file."""
     name = str(path)
     if name == STDIN:
-        return parse(_bounded(sys.stdin.buffer, name), name)
+        return parse(_bounded(sys.stdin.buffer, name), name, reading)
+    with _opened(name) as file:
+        data = _bounded(file, name)
+    return parse(data, name, reading)
+
+
+def open_file(path: str | Path, reading: Reading | None = None) -> Recording | Large:
+    """As ``read``; a large file of lines (a journal, a JSONL log) is indexed instead, to be judged in windows."""
+    name = str(path)
+    if name == STDIN:
+        return read(name, reading)
+    with _opened(name) as file:
+        size = file.seek(0, 2)
+        file.seek(0)
+        head = file.read(HEAD)
+        if size > LARGE and b"\n" not in head:
+            head += file.readline(LONGEST_LINE)
+    if size > LARGE and (journal.is_journal(head) or (not _holds_verdicts(head) and _is_log(head))):
+        return open_large(name, (reading or Reading()).fields)
+    return read(name, reading)
+
+
+def _opened(name: str) -> BinaryIO:
     try:
         if not Path(name).is_file():
             raise Unreadable(name, _absent(Path(name)))
-        with Path(name).open("rb") as file:
-            data = _bounded(file, name)
+        return Path(name).open("rb")
     except OSError as error:
         raise Unreadable(name, error.strerror or str(error)) from None
     except ValueError:
         raise Unreadable(name, "no such file") from None
-    return parse(data, name)
 
 
 def _absent(path: Path) -> str:
@@ -50,8 +83,14 @@ def _holds_verdicts(head: bytes) -> bool:
     return RUN_FILE in head.partition(b"\n")[0]
 
 
-def parse(data: bytes, path: str) -> Recording:
+def _is_log(data: bytes) -> bool:
+    """Whether the first line is one JSON object, and is neither a HAR file nor a cassette."""
+    return not _HAR.match(data) and logs.is_log(data) and not cassettes.is_cassette(data)
+
+
+def parse(data: bytes, path: str, reading: Reading | None = None) -> Recording:
     """The recording in the bytes of a file; ``path`` names it in findings and errors. Raises ``Unreadable``."""
+    reading = reading or Reading()
     if not data.strip():
         raise Unreadable(path, "empty: the file has no content" if data else "empty: the file has 0 bytes")
     if journal.is_journal(data):
@@ -59,41 +98,57 @@ def parse(data: bytes, path: str) -> Recording:
         if not recording.exchanges:
             raise Unreadable(path, "empty: the journal has no exchange")
         return recording
-    if _holds_verdicts(data[:HEAD]):
+    head = data[:HEAD]
+    if _holds_verdicts(head):
         raise Unreadable(path, "a run file, which holds verdicts; its exchanges are in the journal beside it")
-    document = _json(data, path)
-    if not isinstance(document, dict) or "log" not in document:
-        raise Unreadable(path, "neither a HAR file nor a journal: JSON without a log object")
-    return har.parse(document, path)
+    if curl.is_output(head):
+        return curl.parse(data, path, reading.request)
+    if cassettes.is_cassette(head):
+        return cassettes.parse(data, path)
+    if _is_log(data):
+        return logs.parse(data, path, reading.fields)
+    return _har(data, path)
 
 
-def _json(data: bytes, path: str) -> object:
+def _har(data: bytes, path: str) -> Recording:
     wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
     try:
         text = data.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError as error:
-        if b'"log"' in data[:HEAD]:
+        if error.reason == "unexpected end of data" and b'"log"' in data[:HEAD]:
+            text = data[: error.start].decode("utf-16" if wide else "utf-8-sig")  # a cut inside a character
+        elif b'"log"' in data[:HEAD]:
             raise Unreadable(path, f"a HAR file that is not in UTF-8 at byte {error.start}") from None
-        raise Unreadable(path, f"neither a HAR file nor a journal: no text at byte {error.start}") from None
+        else:
+            raise Unreadable(path, f"no text at byte {error.start}; {EXPECTED}") from None
     try:
-        return json.loads(text)
+        document = json.loads(text)
     except json.JSONDecodeError as error:
         before = len(text[: error.pos].encode("utf-16-le" if wide else "utf-8", "surrogatepass"))
         offset = before + len(data) - len(text.encode("utf-16-le" if wide else "utf-8", "surrogatepass"))
-        raise Unreadable(path, _broken(text, error, offset, len(data))) from None
+        return _broken(text, error, offset, data, path)
     except RecursionError:
         raise Unreadable(path, "nested too deeply to be a HAR file") from None
     except ValueError as error:
         raise Unreadable(path, f"a HAR file whose JSON is broken ({str(error)[:120]})") from None
+    if not isinstance(document, dict) or "log" not in document:
+        raise Unreadable(path, f"JSON without a log object or interactions; {EXPECTED}")
+    return har.parse(document, path)
 
 
-def _broken(text: str, error: json.JSONDecodeError, offset: int, size: int) -> str:
+def _broken(text: str, error: json.JSONDecodeError, offset: int, data: bytes, path: str) -> Recording:
+    """The entries before a cut; an error for a file that is broken in its middle, or is foreign."""
     if '"log"' not in text[:HEAD]:
-        return f"neither a HAR file nor a journal: no JSON at byte {offset}"
-    rest = text[error.pos :].strip()
-    if error.msg.startswith("Unterminated string") or (len(rest) <= SCRAP and not rest.endswith("}")):
-        return f"a HAR file that is cut off: its JSON ends at byte {size}, inside a value"
-    return f"a HAR file whose JSON is broken at byte {offset} ({error.msg})"
+        raise Unreadable(path, f"no JSON at byte {offset}; {EXPECTED}")
+    if not broken.ends_inside(text, error):
+        raise Unreadable(path, f"a HAR file whose JSON is broken at byte {offset} ({error.msg})")
+    items = broken.whole_items(text, "entries")
+    if not items:
+        raise Unreadable(path, f"a HAR file that is cut off: its JSON ends at byte {len(data)}, inside a value")
+    many = "entry" if len(items) == 1 else "entries"
+    cut = f"cut off at byte {len(data)}; {len(items)} whole {many} stand before it"
+    creator = broken.creator(text)
+    return har.parse({"log": {"creator": {"name": creator}, "entries": items}}, path, cut=cut)
 
 
 def _bounded(file: BinaryIO, path: str) -> bytes:

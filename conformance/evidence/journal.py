@@ -18,6 +18,7 @@ from conformance.values import Exchange
 
 FORMAT = "kimi-conformance-journal"
 VERSION = 1
+LONGEST_HEADER = 4096  # bytes
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,24 +82,36 @@ def _encodable(value: Any) -> Any:
 
 def is_journal(data: bytes) -> bool:
     """Whether the first line is a journal's header, of whatever version."""
-    line = data.partition(b"\n")[0]
-    return len(line) < 4096 and f'"{FORMAT}"'.encode() in line
+    return f'"{FORMAT}"'.encode() in data[:LONGEST_HEADER].partition(b"\n")[0]
+
+
+def header(line: bytes, path: str) -> None:
+    """Read the first line. Raises ``Unreadable`` where it is broken, or of another version."""
+    try:
+        found = msgspec.json.decode(line, type=Header)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise Unreadable(path, f"a journal whose header line is broken ({error})") from None
+    if found.format != FORMAT or found.version != VERSION:
+        raise Unreadable(path, f"a journal of version {found.version}; this release reads version {VERSION}")
+
+
+def exchange(line: bytes, path: str, decoder: msgspec.json.Decoder[Exchange]) -> Exchange | None:
+    """The exchange of one line; None where it is none."""
+    try:
+        return msgspec.structs.replace(decoder.decode(line), file=path)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def parse(data: bytes, path: str) -> Recording:
     """The exchanges of a journal, in its order. Raises ``Unreadable``.
 
-    A last line that was cut off, as a killed run leaves it, is skipped and counted; any other broken line is an error.
+    A last line that was cut off, as a killed run leaves it, is told; any other broken line is an error.
     """
     lines = data.split(b"\n")
-    try:
-        header = msgspec.json.decode(lines[0], type=Header)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise Unreadable(path, f"a journal whose header line is broken ({error})") from None
-    if header.format != FORMAT or header.version != VERSION:
-        raise Unreadable(path, f"a journal of version {header.version}; this release reads version {VERSION}")
+    header(lines[0], path)
     exchanges: list[Exchange] = []
-    skipped: dict[str, int] = {}
+    cut = None
     decoder = msgspec.json.Decoder(Exchange)
     offset = len(lines[0]) + 1
     for number, line in enumerate(lines[1:], 2):
@@ -109,6 +122,6 @@ def parse(data: bytes, path: str) -> Recording:
                 if number < len(lines):
                     reason = f"line {number} at byte {offset} is not an exchange ({str(error)[:120]})"
                     raise Unreadable(path, reason) from None
-                skipped["the last line is cut off"] = 1
+                cut = f"cut off at byte {len(data)}, in line {number}"
         offset += len(line) + 1
-    return Recording(path=path, format="journal", exchanges=tuple(exchanges), skipped=skipped)
+    return Recording(path=path, format="journal", exchanges=tuple(exchanges), cut=cut)

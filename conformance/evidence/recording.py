@@ -25,6 +25,7 @@ class Recording:
     """The exchanges of one file, in its order, and how many of its entries were left out, by reason."""
 
     path: str
-    format: str  # har or journal
+    format: str  # har, journal, vcrpy, go-vcr, jsonl or curl
     exchanges: tuple[Exchange, ...]
     skipped: Mapping[str, int] = field(default_factory=dict)
+    cut: str | None = None  # where the file breaks off, when what stands before was read; never conforming

@@ -106,7 +106,15 @@ def test_json_holds_findings_verdicts_counts_and_files(write):
     assert (document["counts"]["must"], document["counts"]["should"]) == (1, 0)
     assert document["decision"]["code"] == 1
     skipped = {"not a call of one of the three endpoints": 1}
-    assert document["files"] == [{"file": "a.har", "format": "har", "exchanges": 1, "skipped": skipped}]
+    (file,) = document["files"]
+    assert file == {
+        "file": "a.har",
+        "format": "har",
+        "exchanges": 1,
+        "skipped": skipped,
+        "cut": None,
+        "windows": False,
+    }
     outcomes = {verdict["case"]: verdict["outcome"] for verdict in document["verdicts"]}
     assert outcomes["usage.total-is-sum/chat/kimi-k3.1-pro"] == Outcome.FAIL
     assert outcomes["usage.total-is-sum/chat/kimi-k3"] == Outcome.NOT_EXERCISED

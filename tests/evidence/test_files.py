@@ -19,10 +19,11 @@ from conformance.reports.runfile import FORMAT
         (b"<!doctype html>", "no JSON at byte 0"),
         (b"\x89PNG\r\n\x1a\n", "no text at byte 0"),
         (b"\xff\xfe\x00", "no text at byte"),
-        (b'{"openapi": "3.1.0"}', "JSON without a log object"),
+        (b'{"openapi": "3.1.0"}', "JSON lines that are no exchanges: no request and response at the places"),
+        (b'{\n"openapi": "3.1.0"}', "JSON without a log object or interactions; expected a HAR file, a vcrpy"),
         (b"[]", "JSON without a log object"),
         (b"null", "JSON without a log object"),
-        (b'{"a": 1}\n{"a": 2}', "no JSON at byte 9"),
+        (b'{"a": 1}\n{"a": 2}', "--map says where they are; expected a HAR file"),
     ],
 )
 def test_foreign_content_is_refused(data, reason):

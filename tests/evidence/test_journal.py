@@ -74,11 +74,11 @@ def lines(tmp_path) -> list[bytes]:
     return path.read_bytes().splitlines(keepends=True)
 
 
-def test_a_last_line_that_was_cut_off_is_skipped(tmp_path):
+def test_a_last_line_that_was_cut_off_is_told(tmp_path):
     header, first, second = lines(tmp_path)
     recording = parse(header + first + second[:40], "j")
     assert len(recording.exchanges) == 1
-    assert recording.skipped == {"the last line is cut off": 1}
+    assert recording.cut == f"cut off at byte {len(header + first) + 40}, in line 3"
 
 
 @pytest.mark.parametrize(

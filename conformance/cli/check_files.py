@@ -1,0 +1,62 @@
+"""The files that ``check`` is given: opened, or refused by name and reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from conformance.evidence import Large, Reading, Recording, Unreadable, cassettes, open_file, read
+from conformance.evidence.files import STDIN, is_run_file
+from conformance.reports.safe import safe
+
+Source = Recording | Large
+
+SUFFIXES = (".har", ".jsonl", ".ndjson")
+CASSETTES = (".yaml", ".yml", ".json")
+_HEAD = 65_536
+
+
+def gather(names: Iterable[str], reading: Reading, *, whole: bool) -> tuple[list[Source], list[Unreadable]]:
+    """What the names stand for, directories expanded, each file once; ``whole`` reads large files into memory too."""
+    sources: list[Source] = []
+    unreadable: list[Unreadable] = []
+    seen: set[Path | str] = set()
+    for name in names:
+        for path in _expanded(name, unreadable):
+            identity = path if path == STDIN else Path(path).resolve()
+            if identity in seen:
+                click.echo(f"{safe(path)} is given twice and judged once", err=True)
+                continue
+            seen.add(identity)
+            try:
+                sources.append(read(path, reading) if whole else open_file(path, reading))
+            except Unreadable as error:
+                unreadable.append(error)
+    return sources, unreadable
+
+
+def _expanded(name: str, unreadable: list[Unreadable]) -> list[str]:
+    path = Path(name)
+    try:
+        if name == STDIN or not path.is_dir():
+            return [name]
+        inside = sorted(str(entry) for entry in path.iterdir() if _is_recording(entry))
+    except (OSError, ValueError) as error:
+        unreadable.append(Unreadable(name, getattr(error, "strerror", None) or "no such file"))
+        return []
+    if not inside:
+        unreadable.append(Unreadable(name, "a directory without .har or .jsonl files or cassettes"))
+    return inside
+
+
+def _is_recording(path: Path) -> bool:
+    """Whether a file of a directory is taken: by its name, and for YAML and JSON by its content."""
+    suffix = path.suffix.lower()
+    if suffix in SUFFIXES:
+        return path.is_file() and not is_run_file(path)
+    if suffix not in CASSETTES or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return cassettes.is_cassette(file.read(_HEAD))

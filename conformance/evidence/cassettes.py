@@ -1,0 +1,206 @@
+"""Cassettes of vcrpy (YAML and JSON) and of go-vcr (versions 1 and 2, YAML and JSON).
+
+vcrpy names the address ``uri``, the status ``{code, message}`` and the body ``{string}`` (bytes as ``!!binary``) or,
+with some serializers, ``{base64_string}``; go-vcr names them ``url``, ``code`` and ``body`` and keeps a duration. Both
+hold a coded body as it came over the wire.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from conformance.evidence import broken, entries
+from conformance.evidence.entries import get, part
+from conformance.evidence.recording import Recording, Unreadable
+from conformance.values import Exchange, Failure, Request, Response
+
+_YAML = re.compile(rb"(?m)^(?:\xef\xbb\xbf)?interactions:[ \t]*(?:\[\][ \t]*)?\r?$")
+_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*+\{(?:\s*"[^"\\]{1,40}"\s*:\s*[\w".-]{1,80}\s*,)*\s*"interactions"\s*:\s*\[')
+_DEEPEST = 64  # levels of YAML; a cassette has six
+_MOST_DROPPED = 3  # entries at the end of a file that a cut may have broken
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|s|us|µs|ns)")
+_UNITS = {"h": 3.6e6, "m": 6e4, "s": 1e3, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "ns": 1e-6}
+_BASE = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # PyYAML may be built without its C part
+
+
+class _Loader(_BASE):  # type: ignore[misc,valid-type]
+    """Safe YAML with the few Python tags that vcrpy writes; aliases, which cassettes lack, are refused."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("an alias, which no cassette has")
+        self.depth = getattr(self, "depth", 0) + 1
+        if self.depth > _DEEPEST:
+            raise yaml.YAMLError("nested too deeply")
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+def _buffer(loader: Any, node: Any) -> Any:
+    state = loader.construct_mapping(node, deep=True).get("state")
+    return state[0] if isinstance(state, list | tuple) and state else b""
+
+
+def _iterated(loader: Any, node: Any) -> Any:
+    arguments = loader.construct_mapping(node, deep=True).get("args")
+    parts = arguments[0] if isinstance(arguments, list | tuple) and arguments else []
+    return b"".join(entries.body_bytes(item) or b"" for item in parts) if isinstance(parts, list | tuple) else b""
+
+
+_TAG = "tag:yaml.org,2002:"
+_Loader.add_constructor(f"{_TAG}python/str", lambda loader, node: loader.construct_scalar(node))
+_Loader.add_constructor(f"{_TAG}python/unicode", lambda loader, node: loader.construct_scalar(node))
+_Loader.add_constructor(f"{_TAG}python/tuple", lambda loader, node: tuple(loader.construct_sequence(node)))
+_Loader.add_constructor(f"{_TAG}python/object/new:_io.BytesIO", _buffer)
+_Loader.add_constructor(f"{_TAG}python/object/apply:builtins.iter", _iterated)
+_Loader.add_constructor(f"{_TAG}timestamp", lambda loader, node: loader.construct_scalar(node))
+
+
+def is_cassette(data: bytes) -> bool:
+    """Whether the file, or its beginning, names a list of interactions, as both recorders write it."""
+    return bool(_JSON.match(data) or _YAML.search(data[:65_536]))
+
+
+def parse(data: bytes, path: str) -> Recording:
+    """The exchanges of a cassette; ids are numbers counted from 1. Raises ``Unreadable``."""
+    document, cut = _document(data, path)
+    items = get(document, "interactions")
+    if not isinstance(items, list):
+        raise Unreadable(path, "a cassette without a list of interactions")
+    if not items:
+        raise Unreadable(path, "empty: the cassette has no interaction")
+    family = "go-vcr" if any("url" in part(item, "request") for item in items) else "vcrpy"
+    exchanges: list[Exchange] = []
+    skipped: Counter[str] = Counter()
+    for number, item in enumerate(items, 1):
+        result = _exchange(item, str(number), path)
+        if isinstance(result, str):
+            skipped[result] += 1
+        else:
+            exchanges.append(result)
+    return Recording(path=path, format=family, exchanges=tuple(exchanges), skipped=dict(skipped), cut=cut)
+
+
+def _document(data: bytes, path: str) -> tuple[Any, str | None]:
+    """The value of the file, and where it breaks off."""
+    text = data.decode("utf-8-sig", "surrogateescape")
+    if text.lstrip().startswith("{"):
+        try:
+            return json.loads(text), None
+        except json.JSONDecodeError as error:
+            items = broken.whole_items(text, "interactions") if broken.ends_inside(text, error) else []
+            if items:
+                return {"interactions": items}, _cut(data, len(items))
+            where = len(text[: error.pos].encode("utf-8", "surrogatepass"))
+            raise Unreadable(path, f"a cassette whose JSON is broken at byte {where} ({error.msg})") from None
+        except (ValueError, RecursionError):
+            raise Unreadable(path, "a cassette whose JSON cannot be read") from None
+    document, problem = _loaded(text)
+    if problem is None and not _lacks_its_end(document, text):
+        return document, None
+    whole = _before_the_cut(text)
+    if whole is None:
+        raise Unreadable(path, f"a cassette whose YAML is broken ({problem or 'it ends before its first interaction'})")
+    return whole, _cut(data, len(whole["interactions"]))
+
+
+def _cut(data: bytes, count: int) -> str:
+    return f"cut off at byte {len(data)}; {count} whole interaction{'s' * (count != 1)} stand before it"
+
+
+def _loaded(text: str) -> tuple[Any, str | None]:
+    try:
+        return yaml.load(io.StringIO(text), Loader=_Loader), None  # noqa: S506 (a safe loader and a few plain tags)
+    except yaml.YAMLError as error:
+        return None, " ".join(str(error).split())[:160]
+    except (ValueError, RecursionError, AttributeError, TypeError) as error:
+        return None, type(error).__name__
+
+
+def _lacks_its_end(document: Any, text: str) -> bool:
+    """Whether YAML that reads well is only the beginning of what a recorder wrote.
+
+    vcrpy writes the version last, go-vcr the code of each response; an entry without its status was cut.
+    """
+    items = get(document, "interactions")
+    if not isinstance(items, list) or not items:
+        return False
+    last = items[-1]
+    answered = get(get(get(last, "response"), "status"), "code") or get(get(last, "response"), "code")
+    return answered is None or not text.endswith("\n")
+
+
+def _before_the_cut(text: str) -> dict[str, Any] | None:
+    """The interactions that stand whole before the text breaks off; None where there is none."""
+    lines = re.search(r"(?m)^interactions:[^\n]*\n( *)- ", text)
+    if lines is None:
+        return None
+    starts = [match.start() for match in re.finditer(rf"(?m)^{lines.group(1)}- ", text)]
+    for start in reversed(starts[-_MOST_DROPPED:]):
+        document, problem = _loaded(text[:start])
+        items = get(document, "interactions")
+        if problem is None and isinstance(items, list) and items and not _lacks_its_end(document, text[:start]):
+            return {"interactions": items}
+    return None
+
+
+def _exchange(item: object, name: str, path: str) -> Exchange | str:
+    """One exchange, or the reason why the interaction is none."""
+    sent, got = part(item, "request"), part(item, "response")
+    method, url = sent.get("method"), sent.get("uri", sent.get("url"))
+    if not isinstance(method, str) or not isinstance(url, str):
+        return "not an interaction: no request with a method and an address"
+    response, failure = _received(got)
+    request = Request(
+        method=method.upper(),
+        url=url,
+        headers=entries.headers(sent.get("headers")),
+        body=_body(sent.get("body")) or b"",
+    )
+    return entries.exchange(name, path, request, response, failure, started=_started(item))
+
+
+def _received(got: Mapping[str, Any]) -> tuple[Response | None, Failure | None]:
+    status = entries.status_code(get(got.get("status"), "code") or got.get("code") or got.get("status"))
+    if status is None:
+        return None, None
+    held = got.get("body")
+    body = _body(held)
+    missing = None if body is not None or held is None else "the response body cannot be read"
+    ms = _duration(got.get("duration"))
+    return entries.received(status, entries.headers(got.get("headers")), body or b"", ms=ms, missing=missing)
+
+
+def _body(value: object) -> bytes | None:
+    """A body as bytes or text, below ``string``, or as base64 below ``base64_string``; other objects are JSON."""
+    if isinstance(value, dict):
+        coded = value.get("base64_string", value.get("base64"))
+        if isinstance(coded, str | bytes) and len(value) <= 2:
+            return entries.unbase64(coded if isinstance(coded, str) else coded.decode("latin-1"))
+        if "string" in value and len(value) <= 2:
+            text = value["string"]
+            if isinstance(text, str) and str(value.get("encoding", "")).lower() == "base64":
+                return entries.unbase64(text)
+            return entries.body_bytes(text)
+    return entries.body_bytes(value)
+
+
+def _started(item: object) -> str | None:
+    value = get(item, "recorded_at")
+    return entries.moment(value) if isinstance(value, str) else None
+
+
+def _duration(value: object) -> float:
+    """Milliseconds of ``1.5s`` or ``1m3s``, or of a number of nanoseconds, as Go writes durations."""
+    if isinstance(value, str):
+        parts = _DURATION.findall(value)
+        return entries.milliseconds(sum(float(number) * _UNITS[unit] for number, unit in parts))
+    return entries.milliseconds(value) / 1e6

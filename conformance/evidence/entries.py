@@ -1,0 +1,209 @@
+"""What every recorded format shares: values of any shape turned into the parts of an exchange.
+
+Values of wrong types are taken as absent; nothing here raises on what a file holds.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from conformance import models, protocols
+from conformance.evidence.codings import decoded
+from conformance.redact import PLACEHOLDER
+from conformance.values import Chunk, Exchange, Failure, Intent, Request, Response
+
+OTHER = "not a call of one of the three endpoints"
+"""Why a call is left out: it is of another endpoint."""
+
+Headers = tuple[tuple[str, str], ...]
+
+_SLOWEST = 1e12  # milliseconds; a larger number is no time
+_STREAM = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:data|event|id|retry)?:")
+_ENDS = {"chat.completion": "/v1/chat/completions", "response": "/v1/responses", "message": "/v1/messages"}
+AUTHORIZED = ("Authorization", f"Bearer {PLACEHOLDER}")
+"""Stands for the key where a recorder kept no header of a request, so that its absence says nothing."""
+
+
+def exchange(
+    name: str,
+    path: str,
+    request: Request,
+    response: Response | None,
+    failure: Failure | None = None,
+    *,
+    started: str | None = None,
+    invalid_key: bool = False,
+) -> Exchange | str:
+    """One exchange, or the reason why it is none."""
+    protocol = protocols.surface(request.method, request.url)
+    if protocol is None:
+        return OTHER
+    if response is None and failure is None:
+        failure = Failure(kind="reset", message="no response was recorded")
+    return Exchange(
+        id=name,
+        protocol=protocol,
+        model=models.canonical(named_model(request.body)) or models.DEFAULT,
+        request=request,
+        response=response,
+        failure=failure,
+        intents=(Intent.INVALID_KEY,) if invalid_key else (),
+        started=started,
+        file=path,
+    )
+
+
+def received(
+    status: int, headers: Headers, body: bytes, *, ms: float = 0.0, missing: str | None = None
+) -> tuple[Response, Failure | None]:
+    """A response with its codings undone, and a failure of kind cut where its body is not whole."""
+    body, problem = decoded(body, headers)
+    missing = missing or problem
+    chunks = (Chunk(ms=ms, data=body),) if body else ()
+    failure = Failure(kind="cut", message=missing) if missing else None
+    return Response(status=status, headers=headers, chunks=chunks), failure
+
+
+def named_model(body: bytes) -> object:
+    """The model that a request body names; None where it names none."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return value.get("model") if isinstance(value, dict) else None
+
+
+def guessed_url(request: object, response: object) -> str | None:
+    """The path that an answer's own words belong to, for logs that keep no URL; None where they do not say."""
+    said = response if isinstance(response, dict) else {}
+    kind = said.get("object") or said.get("type")
+    if isinstance(kind, str):
+        end = next((end for word, end in _ENDS.items() if kind == word or kind.startswith(f"{word}.")), None)
+        if end is not None:
+            return end
+    asked = request if isinstance(request, dict) else {}
+    if "input" in asked:
+        return _ENDS["response"]
+    return None
+
+
+def media_type(body: bytes) -> tuple[str, str]:
+    """The header that stands in where a recorder kept none of a response."""
+    return ("Content-Type", "text/event-stream" if _STREAM.match(body) else "application/json")
+
+
+def encoded(text: str) -> bytes:
+    """The bytes that a recorder read text from; escaped bytes come back as they were, lone surrogates as they can."""
+    for handler in ("strict", "surrogateescape", "surrogatepass"):
+        try:
+            return text.encode("utf-8", handler)
+        except UnicodeEncodeError:
+            continue
+    return text.encode("utf-8", "replace")
+
+
+def unbase64(text: str) -> bytes | None:
+    """The bytes that base64 stands for; None where it is none."""
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def body_bytes(value: object) -> bytes | None:
+    """A body that a file holds as bytes, as text, as JSON, or as an object that names one of them; None for none."""
+    if isinstance(value, bytes | bytearray):
+        return bytes(value)
+    if isinstance(value, str):
+        return encoded(value)
+    if value is None:
+        return None
+    try:
+        return encoded(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
+    except (ValueError, RecursionError):
+        return None
+
+
+def headers(raw: object) -> Headers:
+    """Names and values from a list of objects or pairs, or from a mapping to values or lists of them.
+
+    HTTP/2 pseudo headers (``:path``) are no headers.
+    """
+    return tuple((name, text) for name, text in _pairs(raw) if name and not name.startswith(":"))
+
+
+def _pairs(raw: object) -> Iterable[tuple[str, str]]:
+    if isinstance(raw, Mapping):
+        for name, value in raw.items():
+            for one in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(name, str) and (text := _scalar(one)) is not None:
+                    yield name, text
+    elif isinstance(raw, list | tuple):
+        for item in raw:
+            if isinstance(item, Mapping):
+                name, value = item.get("name", item.get("key")), item.get("value")
+            elif isinstance(item, list | tuple) and len(item) == 2:
+                name, value = item
+            else:
+                continue
+            if isinstance(name, str) and isinstance(value, str):
+                yield name, value
+
+
+def _scalar(value: object) -> str | None:
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return value if isinstance(value, str) else None
+
+
+def status_code(value: object) -> int | None:
+    """A status from a number or from text such as ``200 OK``; None for anything else."""
+    if isinstance(value, str):
+        digits = value.strip().split(" ", 1)[0]
+        value = int(digits) if digits.isdecimal() and len(digits) == 3 else None
+    if isinstance(value, bool) or not isinstance(value, int) or not 100 <= value <= 999:
+        return None
+    return value
+
+
+def milliseconds(value: object) -> float:
+    """A time in milliseconds; 0 where it is none."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if number and 0 <= value < _SLOWEST else 0.0  # type: ignore[operator,arg-type]
+
+
+def moment(value: object) -> str | None:
+    """A time in ISO 8601, or in seconds or milliseconds since 1970, as UTC; None where it is none."""
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            seconds = value / 1000 if value > 1e11 else value
+            aware = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds) if seconds > 1e8 else None
+        elif isinstance(value, str):
+            read = datetime.fromisoformat(value)
+            aware = read if read.tzinfo else read.replace(tzinfo=UTC)
+        else:
+            return None
+        return (
+            None if aware is None else aware.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        )
+    except (ValueError, OverflowError):
+        return None
+
+
+def get(value: object, key: str) -> object:
+    """A member of an object; None where it is no object or has none."""
+    return value.get(key) if isinstance(value, Mapping) else None
+
+
+def part(value: object, key: str) -> dict[str, Any]:
+    """A member that is an object itself, else an empty one."""
+    inner = get(value, key)
+    return inner if isinstance(inner, dict) else {}
