@@ -27,7 +27,7 @@ _ALWAYS_ON = cite("chat-all", "#/components/schemas/ChatCompletionRequest/proper
 _MARKUP = (
     *("<think>", "</think>", "<thinking>", "</thinking>", "◁think▷", "◁/think▷"),
     *("<|channel|>", "<|message|>", "<|begin_of_thought|>", "<|end_of_thought|>", "<seed:think>", "</seed:think>"),
-    *("[THINK]", "[/THINK]", "<reasoning>", "</reasoning>"),
+    *("[THINK]", "[/THINK]", "<reasoning>", "</reasoning>", "<thought>", "</thought>", "<|think|>", "<|/think|>"),
 )
 _LEAKED_CHANNEL = re.compile(r"\A\s*analysis.*assistantfinal", re.DOTALL)
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)  # code may name a marker that it means
