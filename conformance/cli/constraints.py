@@ -52,7 +52,6 @@ class _Outcome:
 @click.option("--key-env", metavar="NAME", help=f"The environment variable that holds the key.  [{DEFAULT_KEY_ENV}]")
 @model_option
 @protocol_option
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random text.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True, max=86_400),
@@ -69,7 +68,6 @@ def constraints(
     key_env: str | None,
     models: tuple[str, ...],
     protocols: tuple[str, ...],
-    seed: int,
     timeout: float,
     further: bool,
     rpm: float | None,
@@ -85,7 +83,7 @@ def constraints(
     except BadTarget as error:
         raise click.UsageError(str(error)) from None
     cells = [
-        Cell(protocol=protocol, model=model, seed=seed)
+        Cell(protocol=protocol, model=model, seed=0)  # nothing that is sent is random
         for protocol in Protocol
         for model in ALL
         if (not protocols or protocol.value in protocols) and (not models or model in models)
