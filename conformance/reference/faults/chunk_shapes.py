@@ -15,7 +15,14 @@ _FRAGMENTS = ("stream.chat.tool-deltas",)
 _IDS = (*_FRAGMENTS, "tool.ids")
 
 
-@fault("chunk-usage-without-choices", "events", on=_ON, modes=_ONLY, caught_by=_SHAPE)
+@fault(
+    "chunk-usage-without-choices",
+    "events",
+    on=_ON,
+    modes=_ONLY,
+    caught_by=_SHAPE,
+    seen=("ROCm/ATOM#1711", "Oaklight/llm-rosetta#55"),
+)
 def usage_without_choices(_: Context, events: Events) -> Events:
     """The chunk that only reports usage has no choices, not even an empty array."""
     for event in events:
@@ -24,7 +31,7 @@ def usage_without_choices(_: Context, events: Events) -> Events:
     return events
 
 
-@fault("chunk-usage-with-null-choices", "events", on=_ON, modes=_ONLY, caught_by=_SHAPE)
+@fault("chunk-usage-with-null-choices", "events", on=_ON, modes=_ONLY, caught_by=_SHAPE, seen=("cline/cline#8518",))
 def null_choices(_: Context, events: Events) -> Events:
     """The chunk that only reports usage has null for choices."""
     for event in events:

@@ -59,7 +59,14 @@ def refused_for_id(context: Context, problems: Problems) -> Problems:
     return unless(problems, known, "no call of this id is known")
 
 
-@fault("results-refused-for-null-content", "problems", on=(CHAT,), modes=(JSON,), caught_by=_TRIP)
+@fault(
+    "results-refused-for-null-content",
+    "problems",
+    on=(CHAT,),
+    modes=(JSON,),
+    caught_by=_TRIP,
+    seen=("mistralai/mistral-common#324",),
+)
 def refused_for_null(context: Context, problems: Problems) -> Problems:
     """An assistant message whose content is null, since it only calls, is refused."""
     empty = any("content" in turn and turn["content"] is None for turn in said(context))
@@ -78,7 +85,13 @@ def unanswered_after_two(context: Context, result: Result) -> Result:
     return replace(result, text="") if len(results(context)) > 1 and result.finish is Finish.STOP else result
 
 
-@fault("results-in-blocks-refused", "problems", on=(CHAT, MESSAGES), caught_by=("request.forms-accepted", *_TRIP))
+@fault(
+    "results-in-blocks-refused",
+    "problems",
+    on=(CHAT, MESSAGES),
+    caught_by=("request.forms-accepted", *_TRIP),
+    seen=("Neroued/ninfer#56", "vllm-project/vllm#25001"),
+)
 def blocks_refused(context: Context, problems: Problems) -> Problems:
     """The result of a call is refused where its content is an array of blocks instead of a string."""
     plain = all(isinstance(result.get("content"), str) for result in results(context))
@@ -121,7 +134,13 @@ def call_refused(context: Context, problems: Problems) -> Problems:
     return unless(problems, not earlier, "calls are accepted only right before their results")
 
 
-@fault("history-signature-refused", "problems", on=(MESSAGES,), caught_by=_HISTORY)
+@fault(
+    "history-signature-refused",
+    "problems",
+    on=(MESSAGES,),
+    caught_by=_HISTORY,
+    seen=("lbjlaq/Antigravity-Manager#608", "router-for-me/CLIProxyAPI#2172"),
+)
 def signature_refused(context: Context, problems: Problems) -> Problems:
     """The signature of the server's own thinking is called invalid."""
     signed = any(block.get("signature") for turn in said(context) for block in blocks(turn))

@@ -55,7 +55,9 @@ def from_one(_: Context, events: Events) -> Events:
     return events
 
 
-@fault("block-index-gap-before-call", "events", on=_ON, modes=_ONLY, caught_by=_INDEX)
+@fault(
+    "block-index-gap-before-call", "events", on=_ON, modes=_ONLY, caught_by=_INDEX, seen=("MadAppGang/claudish#127",)
+)
 def gap_before_call(_: Context, events: Events) -> Events:
     """The indexes skip a number before a tool call."""
     calls = [each["index"] for each in of(events, _BLOCKS[0]) if each["content_block"]["type"] == "tool_use"]
@@ -81,7 +83,7 @@ def as_string(_: Context, events: Events) -> Events:
     return events
 
 
-@fault("block-delta-of-next-block", "events", on=_ON, modes=_ONLY, caught_by=_INDEX)
+@fault("block-delta-of-next-block", "events", on=_ON, modes=_ONLY, caught_by=_INDEX, seen=("Oaklight/llm-rosetta#246",))
 def of_next_block(_: Context, events: Events) -> Events:
     """A delta names the block after the one that is open."""
     for each in of(events, "content_block_delta"):
@@ -136,7 +138,7 @@ def text_as_thinking(_: Context, events: Events) -> Events:
     return events
 
 
-@fault("block-input-as-text-delta", "events", on=_ON, modes=_ONLY, caught_by=_TYPE)
+@fault("block-input-as-text-delta", "events", on=_ON, modes=_ONLY, caught_by=_TYPE, seen=("sgl-project/sglang#24294",))
 def input_as_text(_: Context, events: Events) -> Events:
     """The input of a tool call comes as text_delta."""
     for delta in _deltas(events, "input_json_delta"):
@@ -199,7 +201,7 @@ def search_piece_lost(_: Context, events: Events) -> Events:
     return _without_places(events, [places[0] for places in _places(events, "server_tool_use")])
 
 
-@fault("block-input-sent-twice", "events", on=_ON, modes=_ONLY, caught_by=_INPUT)
+@fault("block-input-sent-twice", "events", on=_ON, modes=_ONLY, caught_by=_INPUT, seen=("elizaOS/eliza#16973",))
 def input_sent_twice(_: Context, events: Events) -> Events:
     """The input of a call is sent in pieces, and then once more at its end."""
     for places in _places(events, "tool_use"):
@@ -208,7 +210,7 @@ def input_sent_twice(_: Context, events: Events) -> Events:
     return events
 
 
-@fault("block-input-after-empty-object", "events", on=_ON, modes=_ONLY, caught_by=_INPUT)
+@fault("block-input-after-empty-object", "events", on=_ON, modes=_ONLY, caught_by=_INPUT, seen=("ogx-ai/ogx#5462",))
 def input_after_object(_: Context, events: Events) -> Events:
     """The first piece of a call's input begins with an empty object."""
     for places in _places(events, "tool_use"):

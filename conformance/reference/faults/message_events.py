@@ -30,7 +30,14 @@ _START = ("stream.messages.start-empty",)
 _USAGE = ("stream.messages.usage",)
 
 
-@fault("message-events-unnamed", "events", on=_ON, modes=_ONLY, caught_by=_NAMES)
+@fault(
+    "message-events-unnamed",
+    "events",
+    on=_ON,
+    modes=_ONLY,
+    caught_by=_NAMES,
+    seen=("earendil-works/pi#4381", "earendil-works/pi#1984"),
+)
 def unnamed(_: Context, events: Events) -> Events:
     """The events have no names, as on chat."""
     return [replace(event, name=None) for event in events]
@@ -96,7 +103,7 @@ def start_late(_: Context, events: Events) -> Events:
     return moved(events, 0, (first(events, "content_block_start") or 0) + 1)
 
 
-@fault("message-blocks-overlap", "events", on=_ON, modes=_ONLY, caught_by=_ORDER)
+@fault("message-blocks-overlap", "events", on=_ON, modes=_ONLY, caught_by=_ORDER, seen=("invergent-ai/surogate#113",))
 def blocks_overlap(_: Context, events: Events) -> Events:
     """A block stops only after the next one has started."""
     starts = [place for place, event in enumerate(events) if kind(event) == "content_block_start"]

@@ -130,7 +130,14 @@ def never_done(_: Context, events: Events) -> Events:
     return without(events, lambda event: kind(event) == "response.output_item.done")
 
 
-@fault("response-item-never-added", "events", on=_ON, modes=_ONLY, caught_by=_ORDER, seen=("BerriAI/litellm#30115",))
+@fault(
+    "response-item-never-added",
+    "events",
+    on=_ON,
+    modes=_ONLY,
+    caught_by=_ORDER,
+    seen=("BerriAI/litellm#30115", "maximhq/bifrost#5169"),
+)
 def never_added(_: Context, events: Events) -> Events:
     """No output item is added before its parts come."""
     return without(events, lambda event: kind(event) == "response.output_item.added")

@@ -69,6 +69,7 @@ def cut_in_call(_: Context, events: Events) -> Events:
     modes=_ONLY,
     caught_by=("stream.not-buffered",),
     needs_socket=True,
+    seen=("dstackai/dstack#4269", "BerriAI/litellm#29557"),
 )
 def buffered(context: Context, wire: Wire) -> Wire:
     """All events of a long stream come at once at its end."""

@@ -69,7 +69,7 @@ def fenced(_: Context, result: Result) -> Result:
     return _written(result, lambda arguments: f"```json\n{arguments}\n```")
 
 
-@fault("tool-arguments-sent-twice", "result", on=_STRINGS, caught_by=_JSON)
+@fault("tool-arguments-sent-twice", "result", on=_STRINGS, caught_by=_JSON, seen=("elizaOS/eliza#16973",))
 def sent_twice(_: Context, result: Result) -> Result:
     """The arguments of a call stand twice in the string."""
     return _written(result, lambda arguments: arguments * 2)

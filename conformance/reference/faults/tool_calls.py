@@ -67,7 +67,7 @@ def _renamed(result: Result, *names: str) -> Result:
     return replace(result, calls=calls)
 
 
-@fault("tool-name-prefixed", "result", caught_by=_DECLARED)
+@fault("tool-name-prefixed", "result", caught_by=_DECLARED, seen=("tontinton/maki#505",))
 def name_prefixed(_: Context, result: Result) -> Result:
     """The name of a called function has the prefix of the model's template."""
     return _renamed(result, "functions.{}")
@@ -97,7 +97,12 @@ def second_name_unknown(_: Context, result: Result) -> Result:
     return _renamed(result, "{}", "lookup")
 
 
-@fault("tool-name-missing", "call", caught_by=(*_DECLARED, "stream.chat.tool-deltas", "stream.responses.calls"))
+@fault(
+    "tool-name-missing",
+    "call",
+    caught_by=(*_DECLARED, "stream.chat.tool-deltas", "stream.responses.calls"),
+    seen=("tailcallhq/forgecode#1141",),
+)
 def name_missing(_: Context, call: dict[str, Any]) -> dict[str, Any]:
     """Calls have no name."""
     call.get("function", call).pop("name", None)

@@ -165,7 +165,14 @@ def _hidden(result: Result, finish: Finish) -> Result:
     return replace(result, finish=finish) if result.finish is Finish.LENGTH and result.calls else result
 
 
-@fault("tool-calls-hides-length", "result", on=(CHAT,), modes=BOTH, caught_by=_CUT)
+@fault(
+    "tool-calls-hides-length",
+    "result",
+    on=(CHAT,),
+    modes=BOTH,
+    caught_by=_CUT,
+    seen=("vllm-project/vllm#58228", "vllm-project/vllm#46303"),
+)
 def hides_length(_: Context, result: Result) -> Result:
     """A call that the limit cut off is reported as a whole one."""
     return _hidden(result, Finish.CALLS)
