@@ -237,8 +237,9 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """Whether it is a 200 that carries an answer and no error."""
-        return self.status == 200 and self.error is None and self.body is not None
+        """Whether it is a 200 to a POST that carries an answer and no error."""
+        asked = self.asked.method == "POST"
+        return asked and self.status == 200 and self.error is None and self.body is not None
 
     @property
     def text(self) -> str:

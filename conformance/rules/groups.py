@@ -46,8 +46,8 @@ def repeats(answers: Sequence[Answer]) -> Iterator[Group]:
 
 
 def tries(answers: Sequence[Answer]) -> Iterator[Group]:
-    """The same request sent twice or more in the same mode."""
-    yield from _together(answers, lambda a: (host(a), cell_model(a), mode(a), canonical(a, "stream")))
+    """The same request sent twice or more in the same mode and with the same key."""
+    yield from _together(answers, lambda a: (host(a), cell_model(a), mode(a), credentials(a), canonical(a, "stream")))
 
 
 def modes(answers: Sequence[Answer]) -> Iterator[Group]:

@@ -133,7 +133,7 @@ def cut_off_at_limit(answer: Answer) -> Findings:
 def _applied(answer: Answer) -> int | None:
     """The smallest limit that may have applied."""
     sent = limits_sent(answer)
-    if not sent and (answer.protocol is MESSAGES or not sends_no_limit(answer)):
+    if answer.asked.malformed is not None or (not sent and (answer.protocol is MESSAGES or not sends_no_limit(answer))):
         return None
     known = answer.usage.input if answer.usage is not None else None
     return min(*(sent or (DEFAULT_LIMIT,)), CONTEXT_WINDOW - (known or 0))

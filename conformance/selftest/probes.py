@@ -26,6 +26,7 @@ class Probe:
     """One test of the suite."""
 
     name: str
+    topic: str  # the name of its module
     run: Callable[[Play], None]
     protocols: Sequence[Protocol]
     models: Sequence[str]
@@ -55,6 +56,7 @@ def _probe(module: ModuleType, function: Callable[..., None]) -> Probe:
     patterns = [pattern for mark in marks if mark.name == "exercises" for pattern in mark.args]
     return Probe(
         name=function.__name__.removeprefix("test_").replace("_", "-"),
+        topic=module.__name__.rpartition(".test_")[2],
         run=function,
         protocols=cells.get("protocols", tuple(Protocol)),
         models=cells.get("models", ALL),

@@ -96,7 +96,7 @@ def trial_of(order: Order) -> Trial:
     """Run one trial: the probes that declare an expected rule, against a server with the fault."""
     fault = FAULTS[order.fault]
     hooks = fault.hooks(protocols=(order.protocol,), modes=(order.mode,))
-    played = _probed(fault, order, hooks)
+    played = _probed(fault, order, hooks, until_found=not _only_records(fault))
     verdicts = judge(played.exchanges, models=ALL).verdicts
     found = _found(verdicts)
     if _only_records(fault):
@@ -117,16 +117,24 @@ def trial_of(order: Order) -> Trial:
     )
 
 
-def _probed(fault: Fault, order: Order, hooks: Hooks) -> _Played:
-    """What the probes for the expected rules see of a server with these hooks."""
+def _probed(fault: Fault, order: Order, hooks: Hooks, *, until_found: bool = False) -> _Played:
+    """What the probes for the expected rules see of a server with these hooks; all of it, or enough to bite."""
     played = _Played()
     wanted = frozenset(fault.caught_by)
     with _player(hooks, played, order.seed, socket=order.socket) as player:
         for protocol, model in _cells(fault, order):
             cell = Cell(protocol=protocol, model=model, seed=order.seed)
-            _play(player, _needed(wanted, protocol, model), cell)
+            for probe in _needed(wanted, protocol, model):
+                _play(player, [probe], cell)
+                if until_found and _bites(wanted, played):
+                    break
         played.requests = player.requests
     return played
+
+
+def _bites(wanted: frozenset[str], played: _Played) -> bool:
+    """Whether an expected rule has found something already, so that no further probe is needed."""
+    return bool(_found(judge(played.exchanges, rules=[RULES[name] for name in sorted(wanted)]).verdicts))
 
 
 def _orders(faults: Iterable[Fault], seed: int) -> Iterator[Order]:
@@ -155,8 +163,9 @@ def _cells(fault: Fault, order: Order) -> list[tuple[Protocol, str]]:
 
 
 def _needed(wanted: frozenset[str], protocol: Protocol, model: str) -> list[Probe]:
-    fitting = [probe for probe in probes() if probe.covers(protocol, model)]
-    return [probe for probe in fitting if probe.rules & wanted] or fitting
+    """The probes that declare an expected rule, those of hundreds of requests last."""
+    fitting = [probe for probe in probes() if probe.rules & wanted and probe.covers(protocol, model)]
+    return sorted(fitting, key=lambda probe: probe.topic == "constraints")
 
 
 def _play(player: Player, needed: Iterable[Probe], cell: Cell) -> None:
