@@ -39,8 +39,9 @@ class Secrets:
 
     def __init__(self, keys: Iterable[str] = (), patterns: Iterable[re.Pattern[str]] = ()) -> None:
         self._keys = tuple(dict.fromkeys(key for key in keys if len(key) >= SHORTEST_KEY))
-        self._forms = _all_forms(self._keys)
+        self._forms = [(form, KEY_MARK) for key in self._keys for form in _forms(key)]
         self._patterns = tuple(patterns)
+        self._hider = _Hider(self._forms, self._patterns)
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """The exchange without credentials: see ``redact``."""
@@ -51,7 +52,7 @@ class Secrets:
 
     def text(self, text: str) -> str:
         """Text for a log, a report or a terminal."""
-        return _Hider(self._forms, self._patterns).text(text)
+        return self._hider.text(text)
 
     def value(self, value: Any) -> Any:
         """A value with its strings hidden, the keys of objects too; structs keep their type."""
@@ -192,10 +193,6 @@ def _cookies(exchange: Exchange) -> Iterator[str]:
         if lower in ("cookie", "set-cookie"):
             pairs = text.split(";") if lower == "cookie" else text.split(";")[:1]
             yield from (value for pair in pairs if len(value := pair.partition("=")[2].strip()) >= SHORTEST_COOKIE)
-
-
-def _all_forms(keys: Iterable[str]) -> list[tuple[str, str]]:
-    return [(form, KEY_MARK) for key in keys for form in _forms(key)]
 
 
 def _forms(key: str) -> set[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from conformance.cli.check_verdicts import Judged, Wanted
 from conformance.cli.checked import as_json, as_text
 from conformance.cli.configuration import configuration
 from conformance.cli.options import BASIS, MODEL, format_option, model_option, protocol_option
+from conformance.cli.patterns import redact_option
 from conformance.cli.selection import chosen
 from conformance.client.targets import DEFAULT_KEY_ENV
 from conformance.evidence import BadMap, FieldMap, Journal, Large, Reading, Recording, Unreadable, field_map
@@ -27,23 +27,7 @@ from conformance.values import Basis, Exchange, Protocol
 NOTHING = "no exchange of the three endpoints in the evidence"
 
 
-class Pattern(click.ParamType):  # type: ignore[type-arg]  # not generic at run time in every release of click
-    """A regular expression that matches some text, but not the empty one."""
-
-    name = "pattern"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> re.Pattern[str]:
-        """The compiled pattern."""
-        try:
-            pattern = re.compile(str(value))
-        except (re.error, OverflowError, RecursionError) as error:
-            self.fail(f"{str(value)[:80]!r} is no regular expression: {error}.", param, ctx)
-        if pattern.search(""):
-            self.fail(f"{str(value)[:80]!r} matches the empty text, so it would match everywhere.", param, ctx)
-        return pattern
-
-
-class Mapping(click.ParamType):  # type: ignore[type-arg]  # likewise
+class Mapping(click.ParamType):  # type: ignore[type-arg]  # not generic at run time in every release of click
     """``PART=PATH,…``, as in ``request=req.body,response=res.body``."""
 
     name = "map"
@@ -81,7 +65,7 @@ class Mapping(click.ParamType):  # type: ignore[type-arg]  # likewise
 @click.option(
     "--assume-model", type=MODEL, help="The model that any other name stands for. [aliases] name single ones."
 )
-@click.option("--redact", type=Pattern(), multiple=True, metavar="PATTERN", help="Hide what this matches; repeatable.")
+@redact_option
 @click.option("--redact-content", is_flag=True, help="Replace prompts and answers by words of the same length.")
 @click.option("--journal", "journal", metavar="FILE", help="Write what was judged, redacted, as a journal.")
 @click.pass_context

@@ -40,7 +40,8 @@ class Judged:
 
     def verdicts(self, sources: Sequence[Source], *, together: bool) -> tuple[Verdict, ...]:
         """One verdict a case over all sources."""
-        return fold(map(self._hidden, self._sets(sources, together=together)))
+        folded = fold(self._sets(sources, together=together))
+        return tuple(map(self._secrets.value, folded))  # a key that a stream gave back in pieces is whole in a finding
 
     def _sets(self, sources: Sequence[Source], *, together: bool) -> Iterator[tuple[Verdict, ...]]:
         recordings = [source for source in sources if isinstance(source, Recording)]
@@ -70,22 +71,6 @@ class Judged:
         wanted = self._wanted
         verdicts = judge(clean, rules=wanted.rules, protocols=wanted.protocols, models=wanted.models).verdicts
         return tuple(v for v in verdicts if wanted.basis is None or _basis(v, wanted.rules) is wanted.basis)
-
-    def _hidden(self, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
-        """A key that a stream gave back in pieces is whole again in a finding."""
-        for verdict in verdicts:
-            findings = tuple(
-                replace(
-                    finding,
-                    message=self._secrets.text(finding.message),
-                    pointer=self._secrets.text(finding.pointer),
-                    expected=self._secrets.value(finding.expected),
-                    actual=self._secrets.value(finding.actual),
-                )
-                for finding in verdict.findings
-            )
-            reason = None if verdict.reason is None else self._secrets.text(verdict.reason)
-            yield replace(verdict, findings=findings, reason=reason) if findings or reason else verdict
 
 
 def _basis(verdict: Verdict, rules: Iterable[Rule]) -> Basis:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +13,7 @@ import msgspec
 
 from conformance.cli.checked import COLOURS
 from conformance.cli.options import BASIS, OneOf, format_option, model_option, protocol_option
+from conformance.cli.patterns import redact_option
 from conformance.cli.printable import coloured, dump, plain
 from conformance.cli.selection import chosen
 from conformance.client.targets import DEFAULT_KEY_ENV, BadTarget, resolve
@@ -68,6 +70,7 @@ class Workers(click.ParamType):  # type: ignore[type-arg]  # not generic at run 
     help="Seconds that one answer may take.",
 )
 @click.option("--rpm", type=click.FloatRange(min=0, min_open=True, max=1e6), help="Requests a minute, at most.")
+@redact_option
 @format_option
 @click.pass_context
 def run(ctx: click.Context, /, **given: Any) -> None:
@@ -117,7 +120,7 @@ def _options(given: dict[str, Any]) -> Iterator[str]:
             yield option
         else:
             for one in value if isinstance(value, tuple) else (value,):
-                yield f"{option}={one}"
+                yield f"{option}={one.pattern if isinstance(one, re.Pattern) else one}"
 
 
 def _sentence(text: str) -> str:

@@ -7,7 +7,6 @@ hold a coded body as it came over the wire.
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections import Counter
@@ -31,17 +30,7 @@ _BASE = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # PyYAML may be built wit
 
 
 class _Loader(_BASE):  # type: ignore[misc,valid-type]
-    """Safe YAML with the few Python tags that vcrpy writes; aliases, which cassettes lack, are refused."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("an alias, which no cassette has")
-        self.depth = getattr(self, "depth", 0) + 1
-        if self.depth > _DEEPEST:
-            raise yaml.YAMLError("nested too deeply")
-        node = super().compose_node(parent, index)
-        self.depth -= 1
-        return node
+    """Safe YAML with the few Python tags that vcrpy writes."""
 
 
 def _buffer(loader: Any, node: Any) -> Any:
@@ -118,11 +107,23 @@ def _cut(data: bytes, count: int) -> str:
 
 def _loaded(text: str) -> tuple[Any, str | None]:
     try:
-        return yaml.load(io.StringIO(text), Loader=_Loader), None  # noqa: S506 (a safe loader and a few plain tags)
+        _bound(text)
+        return yaml.load(text, Loader=_Loader), None  # noqa: S506 (a safe loader and a few plain tags)
     except yaml.YAMLError as error:
         return None, " ".join(str(error).split())[:160]
     except (ValueError, RecursionError, AttributeError, TypeError) as error:
         return None, type(error).__name__
+
+
+def _bound(text: str) -> None:
+    """Refuse what no recorder writes and what costs more than its length: aliases and deep nesting."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_BASE):
+        if isinstance(event, yaml.AliasEvent):
+            raise yaml.YAMLError("an alias, which no cassette has")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise yaml.YAMLError("nested too deeply")
 
 
 def _lacks_its_end(document: Any, text: str) -> bool:
@@ -133,8 +134,9 @@ def _lacks_its_end(document: Any, text: str) -> bool:
     items = get(document, "interactions")
     if not isinstance(items, list) or not items:
         return False
-    last = items[-1]
-    answered = get(get(get(last, "response"), "status"), "code") or get(get(last, "response"), "code")
+    answer = part(items[-1], "response")
+    status = answer.get("status")
+    answered = answer.get("code") or (status.get("code") if isinstance(status, dict) else status)
     return answered is None or not text.endswith("\n")
 
 

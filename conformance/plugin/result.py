@@ -62,10 +62,11 @@ def finish(
             Path(tally.journal).unlink(missing_ok=True)
     partial = next((tally.stopped for tally in tallies if tally.stopped), partial)
     rules = [rule for rule in settings.rules() if settings.basis in (None, rule.basis)]
-    judgement = judge(exchanges, rules=rules, protocols=settings.protocols, models=settings.models)
+    judged = judge(exchanges, rules=rules, protocols=settings.protocols, models=settings.models).verdicts
+    verdicts: tuple[Verdict, ...] = settings.secrets().value(judged)  # a key in pieces is whole again in a finding
     unverified = settings.unverified or (None if exchanges else partial or "nothing was sent")
     decision = gate(
-        judgement.verdicts,
+        verdicts,
         strict=settings.strict,
         basis=settings.basis,
         unverified=unverified,
@@ -87,8 +88,8 @@ def finish(
         partial=partial,
         unverified=unverified,
     )
-    report = write(out, run, judgement.verdicts, decision, exchanges)
-    return Result(run=run, verdicts=judgement.verdicts, gate=decision, report=report, out=out, exchanges=len(exchanges))
+    report = write(out, run, verdicts, decision, exchanges)
+    return Result(run=run, verdicts=verdicts, gate=decision, report=report, out=out, exchanges=len(exchanges))
 
 
 def summary(result: Result) -> list[str]:

@@ -41,10 +41,11 @@ class Session:
     def player(self) -> Player:
         """The player of the process, made when it is first needed."""
         if self._player is None:
-            self._journal = Journal(self._path)
+            journal = self._journal = Journal(self._path)
+            secrets = self.settings.secrets()
             self._player = Player(
                 target=self.settings.target,
-                record=self._journal.append,
+                record=lambda exchange: journal.append(secrets.exchange(exchange)),
                 limits=self.settings.limits(self.workers),
             )
         return self._player

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -13,6 +14,7 @@ import pytest
 
 from conformance.client import BadTarget, Limits, Target, resolve
 from conformance.models import ALL, canonical
+from conformance.redact import Secrets
 from conformance.rules import RULES, Rule
 from conformance.rules.patterns import NoMatch, select
 from conformance.values import Basis, Protocol
@@ -34,7 +36,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     basis: Basis | None = None
     timeout: float = 300.0
     rpm: float | None = None
+    redact: tuple[str, ...] = ()
     unverified: str | None = None
+
+    def secrets(self) -> Secrets:
+        """What is hidden in everything that the run writes: the key, and what the patterns match."""
+        return Secrets((self.target.key,), map(re.compile, self.redact))
 
     def rules(self) -> tuple[Rule, ...]:
         """The rules that are judged."""
@@ -78,6 +85,7 @@ def from_options(config: pytest.Config) -> Settings:
         basis=None if basis is None else Basis(_one_of("--kimi-basis", basis, [b.value for b in Basis])),
         timeout=_number("--kimi-timeout", option("--kimi-timeout")),
         rpm=None if rpm is None else _number("--kimi-rpm", rpm),
+        redact=tuple(_pattern(text) for text in option("--kimi-redact")),
     )
 
 
@@ -98,6 +106,15 @@ def _number(option: str, value: str, *, whole: bool = False) -> float:
     if not whole and not 0 < number < 1e7:
         raise pytest.UsageError(f"{option}: expected a number above 0, not {value[:80]}")
     return number
+
+
+def _pattern(text: str) -> str:
+    try:
+        if re.compile(text).search("") is None:
+            return text
+    except (re.error, OverflowError, RecursionError) as error:
+        raise pytest.UsageError(f"--kimi-redact: {text[:80]!r} is no regular expression: {error}") from None
+    raise pytest.UsageError(f"--kimi-redact: {text[:80]!r} matches the empty text, so it would match everywhere")
 
 
 def _default_out(target: Target) -> Path:
