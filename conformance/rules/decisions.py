@@ -15,7 +15,7 @@ from conformance.values import RANK, Finding, Intent, Level, Protocol
 GATEWAY = frozenset({502, 503, 504, 529, *range(520, 528)})
 """5xx statuses of what stands in front of the service, or of its load."""
 
-UNRELATED = GATEWAY | {401, 402, 403, 404, 405, 407, 408, 413, 415, 429}
+UNRELATED = GATEWAY | {401, 402, 403, 404, 405, 407, 408, 409, 413, 415, 421, 425, 426, 429, 431, 451, 499}
 """Statuses that do not tell whether the body of a request is acceptable."""
 
 ENVELOPES = {Protocol.CHAT: "openai", Protocol.MESSAGES: "anthropic", Protocol.RESPONSES: "openai"}

@@ -149,8 +149,8 @@ def _formats(asked: Asked) -> Reasons:
 
 
 def _stops(asked: Asked) -> Reasons:
-    if any(not sequence.strip() for sequence in asked.stop_sequences):
-        yield "a stop sequence is empty"
+    if asked.body.get("stop_sequences") == [] or any(not sequence.strip() for sequence in asked.stop_sequences):
+        yield "it has no stop sequence, or an empty one"
 
 
 def _responses(asked: Asked) -> Reasons:

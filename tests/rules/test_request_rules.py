@@ -128,6 +128,7 @@ MEANINGLESS: list[tuple[Protocol, dict[str, Any]]] = [
     (CHAT, {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": ""}}]}]}),
     (MESSAGES, {"messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "base64"}}]}]}),
     (MESSAGES, {"stop_sequences": [""]}),
+    (MESSAGES, {"stop_sequences": []}),
     (
         MESSAGES,
         {
@@ -213,7 +214,7 @@ def test_refusing_a_plain_request_is_a_should_and_with_a_probe_a_must(protocol: 
     assert vouched == {"request.valid-accepted": MUST}
 
 
-@pytest.mark.parametrize("status", [401, 403, 404, 405, 413, 415, 429, 500, 502, 503, 504])
+@pytest.mark.parametrize("status", [401, 403, 404, 405, 409, 413, 415, 421, 429, 500, 502, 503, 504])
 def test_other_statuses_say_nothing_about_a_valid_request(status: int):
     assert "request.valid-accepted" not in found(exchange(CHAT, body(CHAT), status))
 
