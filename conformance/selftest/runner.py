@@ -124,7 +124,7 @@ def _probed(fault: Fault, order: Order, hooks: Hooks, *, until_found: bool = Fal
     with _player(hooks, played, order.seed, socket=order.socket) as player:
         for protocol, model in _cells(fault, order):
             cell = Cell(protocol=protocol, model=model, seed=order.seed)
-            for probe in _needed(wanted, protocol, model):
+            for probe in _needed(fault, protocol, model):
                 _play(player, [probe], cell)
                 if until_found and _bites(wanted, played):
                     break
@@ -162,10 +162,11 @@ def _cells(fault: Fault, order: Order) -> list[tuple[Protocol, str]]:
     return [(protocol, model) for protocol in surfaces for model in (ALL[:2] if pair else (order.model,))]
 
 
-def _needed(wanted: frozenset[str], protocol: Protocol, model: str) -> list[Probe]:
-    """The probes that declare an expected rule, those of hundreds of requests last."""
+def _needed(fault: Fault, protocol: Protocol, model: str) -> list[Probe]:
+    """The probes that declare an expected rule: those for the first of them first, those of many requests last."""
+    wanted = frozenset(fault.caught_by)
     fitting = [probe for probe in probes() if probe.rules & wanted and probe.covers(protocol, model)]
-    return sorted(fitting, key=lambda probe: probe.topic == "constraints")
+    return sorted(fitting, key=lambda probe: (probe.topic == "constraints", fault.caught_by[0] not in probe.rules))
 
 
 def _play(player: Player, needed: Iterable[Probe], cell: Cell) -> None:
