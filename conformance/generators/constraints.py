@@ -23,7 +23,7 @@ from conformance.specs import Constraint
 from conformance.specs.schemas import shared_request
 from conformance.values import Protocol
 
-_ALWAYS_WHOLE = ("required", "x-max-bytes")  # each missing name, and bytes that are fewer characters, say more
+_ALWAYS_WHOLE = ("oneOf", "required", "x-max-bytes")  # each way to break these says something else
 TOP = 2  # reference tokens in the pointer of a top-level field: those are broken in every way
 
 
@@ -80,7 +80,7 @@ def demanded(protocol: Protocol, model: str) -> tuple[Mark, ...]:
 def broken(protocol: Protocol, model: str, bases: Sequence[Base], others: Sequence[Any] = ()) -> tuple[Case, ...]:
     """For each constraint at least one request that breaks it alone, as ``specs.breaches`` proves.
 
-    Constraints of top-level fields are broken in every way, those below in the plainest. ``others`` are invalid bodies
+    Constraints of top-level fields are broken in every way, most of those below in the plainest. ``others`` are invalid bodies
     for what no valid one can hold: fields that the model does not support. Raises ``UnreachableError``.
     """
     where = standing(protocol, model, [base.body for base in bases] + list(others))

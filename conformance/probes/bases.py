@@ -62,6 +62,7 @@ def _chat(cell: Cell) -> Iterator[Base]:
     effort: dict[str, Any] = {} if cell.k31 else {"reasoning_effort": "max"}
     yield Base(body=_ask(cell, stream=False, **effort))
     yield Base(body=_ask(cell, system="Be brief."))
+    yield Base(body=_said(cell, _user([_text()])))
     yield Base(body=_ask(cell, limit=None, max_tokens=LIMIT))
     yield Base(body=_ask(cell, temperature=1), sure=cell.k31)
     yield Base(body=_ask(cell, top_p=0.95), sure=cell.k31)
@@ -135,10 +136,11 @@ def _messages(cell: Cell) -> Iterator[Base]:
     yield Base(body=_said(cell, _user([linked, question])), sure=False)
     use = {"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": CITY}
     source = {"type": "base64", "media_type": "image/png", "data": base64_of("square.png")}
-    for content in (RESULT_TEXT, [_text(RESULT_TEXT), {"type": "image", "source": source}]):
+    shown = [_text(RESULT_TEXT), {"type": "image", "source": source}]
+    for content in (RESULT_TEXT, [_text(RESULT_TEXT)], shown):
         result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": content, "is_error": False}
         asked = (_user(ASK_WEATHER), {"role": "assistant", "content": [use]}, _user([result]))
-        yield Base(body=_said(cell, *asked, tools=[weather]), sure=isinstance(content, str))
+        yield Base(body=_said(cell, *asked, tools=[weather]))
     yield from _messages_histories(cell)
 
 
