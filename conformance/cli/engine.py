@@ -89,7 +89,8 @@ class Watcher:
 def drive(options: Sequence[str], workers: str | None) -> Result:
     """Run the suite with these ``--kimi-…`` options. Raises ``UsageFailure`` or ``EngineFailure``."""
     watcher = Watcher()
-    arguments = ["--pyargs", "conformance.suite", "-c", str(SUITE / "pytest.ini"), "--rootdir", str(SUITE)]
+    suite = str(SUITE)  # as a path: for a module's name pytest would load the conftest of the working directory
+    arguments = [suite, "-c", str(SUITE / "pytest.ini"), "--rootdir", suite, "--confcutdir", suite]
     arguments += ["-s", "--assert=plain", "-p", "conformance.plugin"]
     for plugin in ("terminal", "cacheprovider", "junitxml"):
         arguments += ["-p", f"no:{plugin}"]

@@ -15,7 +15,7 @@ from conformance.probes.cell import Cell, encode
 from conformance.protocols import BUILDERS
 from conformance.values import Exchange, Protocol
 
-PREFLIGHT_SECONDS = 12.0
+PREFLIGHT_SECONDS = 8.0
 
 
 def preflight(target: Target, protocols: Sequence[Protocol], model: str) -> str | None:

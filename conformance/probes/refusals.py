@@ -63,14 +63,17 @@ def malformed(cell: Cell) -> Script:
 
 
 def credentials(cell: Cell) -> Script:
-    """No key, a key that cannot be valid, other schemes; also with an invalid body and with a stream asked for."""
+    """No key, and a key that cannot be valid, in both modes."""
     for body in cell.both(cell.body("Reply with OK.", limit=1024)):
         yield cell.challenge(body, credentials=Credentials.NONE)
         yield cell.challenge(body, Intent.INVALID_KEY, credentials=Credentials.INVALID)
-    body = cell.body("Reply with OK.", limit=1024)
+
+
+def other_schemes(cell: Cell) -> Script:
+    """The key under other schemes and in another header, in both modes; and an invalid key with an invalid body."""
     for way in (Credentials.BASIC, Credentials.BARE, Credentials.X_API_KEY):
-        for mode in cell.both(body):
-            yield cell.challenge(mode, credentials=way)
+        for body in cell.both(cell.body("Reply with OK.", limit=1024)):
+            yield cell.challenge(body, credentials=way)
     yield cell.challenge(b"{", Intent.INVALID_KEY, credentials=Credentials.INVALID)
 
 

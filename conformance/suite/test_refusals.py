@@ -50,7 +50,8 @@ def test_malformed_body(probe: Probe) -> None:
     "error.not-mixed",
     "error.status-fits-type",
     "error.type-fits-status",
-    "http.auth.*",
+    "http.auth.invalid-key",
+    "http.auth.missing-key",
     "http.content-type.error",
     "http.key-not-echoed",
     "http.no-internals-leaked",
@@ -59,6 +60,11 @@ def test_malformed_body(probe: Probe) -> None:
 @smoke(DEFAULT)
 def test_credentials(probe: Probe) -> None:
     probe(refusals.credentials)
+
+
+@exercises("error.envelope", "http.auth.*", "http.key-not-echoed", "http.malformed-json-rejected")
+def test_other_schemes(probe: Probe) -> None:
+    probe(refusals.other_schemes)
 
 
 @exercises("error.envelope", "http.method-rejected")

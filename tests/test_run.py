@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import hostile_servers as servers
+import pytest
+from click.testing import CliRunner
+from full_run import command, full_run
+
+from conformance.cli.run import run
+from conformance.models import ALL
+from conformance.reports.runfile import read_run
+from conformance.rules import RULES
+from conformance.values import Level, Outcome, Protocol
+
+SMOKE = ("run", "--profile", "smoke", "--seed", "7", "--out", "out")
+
+
+def test_the_embedded_server_conforms_without_a_must_or_should_finding() -> None:
+    ran = full_run()
+    assert ran.code == 0, ran.stdout + ran.stderr
+    assert "conforming: no finding" in ran.stdout
+    findings = [finding for finding in ran.report["findings"] if finding["level"] != Level.INFO]
+    assert findings == []
+
+
+def test_every_rule_is_exercised_on_every_surface_and_model_that_it_applies_to() -> None:
+    _, verdicts, _ = read_run(full_run().out / "run.jsonl")
+    known = {(verdict.rule, verdict.protocol, verdict.model): verdict.outcome for verdict in verdicts}
+    assert known.keys() == {(rule, protocol, model) for rule in RULES for protocol in Protocol for model in ALL}
+    missing = [
+        f"{name}/{protocol}/{model}: {known[name, protocol, model]}"
+        for name, rule in RULES.items()
+        for protocol in Protocol
+        for model in ALL
+        if rule.covers(protocol, model) and known[name, protocol, model] is not Outcome.PASS
+    ]
+    assert missing == []
+
+
+def test_a_run_leaves_run_file_journal_and_reports() -> None:
+    ran = full_run()
+    assert {path.name for path in ran.out.iterdir()} >= {
+        "run.jsonl",
+        "journal.jsonl",
+        "report.json",
+        "report.md",
+        "report.html",
+        "junit.xml",
+    }
+    assert not [path.name for path in ran.out.iterdir() if path.name.startswith(".")]
+    run, _, _ = read_run(ran.out / "run.jsonl")
+    assert (run.target, run.seed, run.profile, run.partial, run.unverified) == ("embedded", 20, "full", None, None)
+    assert run.requests == len(ran.exchanges)
+    assert run.output_tokens > 0
+    assert run.specs
+
+
+def test_exchanges_stand_in_the_order_of_the_suite_under_names_of_their_own() -> None:
+    exchanges = full_run().exchanges
+    names = [exchange.id for exchange in exchanges]
+    assert len(set(names)) == len(names)
+    blocks = [exchange.id.rpartition("/")[0] for exchange in exchanges]
+    changes = [name for place, name in enumerate(blocks) if place == 0 or blocks[place - 1] != name]
+    assert len(set(changes)) == len(changes)
+
+
+def test_nothing_is_styled_and_progress_comes_in_plain_lines_without_a_terminal() -> None:
+    ran = full_run()
+    assert "\x1b" not in ran.stdout + ran.stderr
+    lines = ran.stderr.splitlines()
+    assert 5 <= len(lines) <= 12
+    assert all(line.endswith("probes") for line in lines)
+
+
+def test_a_smoke_run_sends_at_most_sixty_requests(tmp_path: Path) -> None:
+    ran = command(*SMOKE, cwd=tmp_path)
+    assert ran.code == 0, ran.stdout + ran.stderr
+    preflight = len(Protocol)
+    assert ran.report["run"]["requests"] + preflight <= 60
+    assert {(exchange.protocol, exchange.model) for exchange in ran.exchanges} == {
+        (protocol, model) for protocol in Protocol for model in ALL
+    }
+
+
+def test_json_goes_to_standard_output_and_words_to_standard_error(tmp_path: Path) -> None:
+    ran = command(*SMOKE, "--format", "json", "--protocol", "chat", "--model", "moonshotai/kimi-k3", cwd=tmp_path)
+    report = json.loads(ran.stdout)
+    assert report["run"]["models"] == ["kimi-k3"]
+    assert report["run"]["protocols"] == ["chat"]
+    assert report["counts"]["pass"] == sum(verdict["outcome"] == "pass" for verdict in report["verdicts"])
+    assert report["decision"]["headline"] == "conforming"
+    assert report["findings"] == ran.report["findings"]
+    assert "conforming: no finding" in ran.stderr
+
+
+def test_workers_give_the_same_verdicts_in_the_same_order(tmp_path: Path) -> None:
+    alone, together = tmp_path / "alone", tmp_path / "together"
+    for folder in (alone, together):
+        folder.mkdir()
+    one = command(*SMOKE, cwd=alone)
+    two = command(*SMOKE, "-n", "2", cwd=together)
+    assert (one.code, two.code) == (0, 0), two.stdout + two.stderr
+    assert [exchange.id for exchange in two.exchanges] == [exchange.id for exchange in one.exchanges]
+    assert two.report["verdicts"] == one.report["verdicts"]
+    assert two.report["run"]["requests"] == one.report["run"]["requests"]
+    assert not [path.name for path in two.out.iterdir() if path.name.startswith(".")]
+
+
+def test_a_rule_selects_the_probes_that_are_for_it_and_is_judged_alone(tmp_path: Path) -> None:
+    ran = command("run", "--rule", "usage.prompt-monotonic", "--out", "out", cwd=tmp_path)
+    assert ran.code == 0, ran.stdout + ran.stderr
+    assert {exchange.probe for exchange in ran.exchanges} == {"more-words"}
+    assert {verdict["rule"] for verdict in ran.report["verdicts"]} == {"usage.prompt-monotonic"}
+    assert {verdict["outcome"] for verdict in ran.report["verdicts"]} == {"pass"}
+
+
+def test_a_pattern_that_no_probe_of_the_profile_is_for_verifies_nothing(tmp_path: Path) -> None:
+    ran = command(*SMOKE, "--rule", "cache.*", cwd=tmp_path)
+    assert ran.code == 3
+    assert "not verified" in ran.stdout
+
+
+def test_the_basis_leaves_rules_out(tmp_path: Path) -> None:
+    ran = command(*SMOKE, "--basis", "documented", "--protocol", "chat", cwd=tmp_path)
+    judged = {verdict["rule"] for verdict in ran.report["verdicts"]}
+    assert "usage.total-is-sum" in judged
+    assert "usage.present" not in judged
+
+
+def test_strict_makes_a_warning_fail(tmp_path: Path) -> None:
+    handler = servers.fixed(302, b"", "Location: /")
+    options = ("run", "--rule", "http.status.documented", "--profile", "smoke", "--protocol", "chat", "--out", "out")
+    with servers.serving(handler) as server:
+        lenient = command(*options, "--target", server.url, cwd=tmp_path)
+        strict = command(*options, "--target", server.url, "--strict", cwd=tmp_path)
+    assert (lenient.code, strict.code) == (0, 1), lenient.stdout + strict.stdout
+
+
+def test_the_report_is_appended_to_the_step_summary_of_github(tmp_path: Path) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    command(*SMOKE, "--protocol", "chat", cwd=tmp_path, GITHUB_STEP_SUMMARY=str(summary))
+    assert summary.read_text().startswith("before\n")
+    assert (tmp_path / "out" / "report.md").read_text().strip() in summary.read_text()
+
+
+def test_no_run_overwrites_another(tmp_path: Path) -> None:
+    for _ in range(2):
+        command("run", "--profile", "smoke", "--protocol", "chat", "--model", "kimi-k3", cwd=tmp_path)
+    first, second = sorted(path.name for path in (tmp_path / "reports").iterdir())
+    assert second == f"{first}-2"
+    assert first.endswith("-embedded")
+
+
+def test_the_target_may_come_from_the_environment(tmp_path: Path) -> None:
+    ran = command("run", "--out", "out", cwd=tmp_path, KIMI_BASE_URL="http://127.0.0.1:1")
+    assert ran.code == 3
+    assert "http://127.0.0.1:1 cannot be reached" in ran.stdout
+
+
+def test_settings_of_the_surrounding_project_have_no_part(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = "--no-such-option"\n')
+    (tmp_path / "conftest.py").write_text("raise RuntimeError\n")
+    ran = command(*SMOKE, "--protocol", "chat", cwd=tmp_path, PYTEST_ADDOPTS="--no-such-option", PYTEST_PLUGINS="nope")
+    assert ran.code == 0, ran.stdout + ran.stderr
+
+
+USAGE = {
+    "--target embeded": "did you mean 'embedded'",
+    "--target ftp://host": "expected http or https",
+    "--target https://host.example": "KIMI_API_KEY is not set",
+    "--target direct --key-env NOT_THERE": "NOT_THERE is not set",
+    "--model kimi-k31-pro": "Did you mean kimi-k3.1-pro?",
+    "--protocol responces": "Did you mean responses?",
+    "--profile smok": "Did you mean smoke?",
+    "--basis documnted": "Did you mean documented?",
+    "--rule usage": "Nearest: usage.**",
+    "--rule usage.total-is-sun": "usage.total-is-sum",
+    "-n 0": "Expected 1 to 256, or auto",
+    "-n many": "Expected 1 to 256, or auto",
+    "--timeout 0": "--timeout",
+    "--timeout soon": "--timeout",
+    "--seed -1": "--seed",
+    "--format yaml": "Expected one of text, json",
+    "--modl kimi-k3": "--model",
+}
+
+
+@pytest.mark.parametrize("options", USAGE)
+def test_a_bad_value_is_refused_with_the_nearest_valid_one(
+    options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("KIMI_API_KEY", raising=False)
+    ended = CliRunner().invoke(run, options.split())
+    assert ended.exit_code == 2, ended.output
+    assert USAGE[options] in ended.output
+    assert not (tmp_path / "reports").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    ran = command("run", "--out", "/proc/nowhere/out", cwd=tmp_path)
+    assert ran.code == 2
+    assert "/proc/nowhere/out cannot be made" in ran.stderr
+    assert "Traceback" not in ran.stderr
