@@ -80,8 +80,8 @@ def demanded(protocol: Protocol, model: str) -> tuple[Mark, ...]:
 def broken(protocol: Protocol, model: str, bases: Sequence[Base], others: Sequence[Any] = ()) -> tuple[Case, ...]:
     """For each constraint at least one request that breaks it alone, as ``specs.breaches`` proves.
 
-    Constraints of top-level fields are broken in every way, most of those below in the plainest. ``others`` are invalid bodies
-    for what no valid one can hold: fields that the model does not support. Raises ``UnreachableError``.
+    Constraints of top-level fields are broken in every way, most of those below in the plainest. ``others`` are invalid
+    bodies for what no valid one can hold: fields that the model does not support. Raises ``UnreachableError``.
     """
     where = standing(protocol, model, [base.body for base in bases] + list(others))
     cases: list[Case] = []
