@@ -20,7 +20,7 @@ LAYERS = (  # from the bottom; parts of one layer do not import one another, but
     ("deadlines", "client", "evidence", "generators", "probes"),
     ("judge", "known", "gate"),
     ("reports",),
-    ("proxy", "suite", "plugin", "selftest", "cli"),
+    ("proxy", "suite", "plugin", "selftest", "fuzzing", "cli"),
 )
 BESIDE = {  # importer: parts of its own layer that it may import
     "redact": {"values"},
@@ -33,7 +33,7 @@ BESIDE = {  # importer: parts of its own layer that it may import
     "suite": {"plugin"},
     "plugin": {"suite"},
     "selftest": {"plugin", "suite"},
-    "cli": {"plugin", "suite", "proxy", "selftest"},
+    "cli": {"plugin", "suite", "proxy", "selftest", "fuzzing"},
 }
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 

@@ -24,7 +24,8 @@ DEBUG = "KIMI_CONFORMANCE_DEBUG"
 
 COMMANDS = {  # in the order of the help; the module of each is conformance.cli.NAME and holds a command of that name
     "run": "Run the suite against a server and write a report.",
-    "check": "Judge recorded exchanges: HAR files and journals.",
+    "check": "Judge recorded exchanges: HAR, cassettes, journals, JSONL logs, curl -i.",
+    "fuzz": "Draw requests and conversations, judge the answers, and shrink what fails.",
     "constraints": "Send a request for every constraint of the request schemas, and say how each was decided.",
     "rules": "List the rules, as a table or as JSON.",
     "explain": "Say what one rule demands, where a document says it, and what passes and fails.",

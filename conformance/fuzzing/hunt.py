@@ -1,0 +1,250 @@
+"""The hunt: every kind of generated request on every surface and model, until the examples or the calls are used up."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
+from conformance import __version__
+from conformance.fuzzing.bench import Bench, Case, SpentError, Tally
+from conformance.fuzzing.nearest import nearest
+from conformance.generators.failure import Failure, sent
+from conformance.generators.machine import machine
+from conformance.generators.negatives import broken, hostile
+from conformance.generators.shrinking import Aim, FoundError, run_machine, search
+from conformance.generators.strategies import Proposal, requests
+from conformance.probes.cell import encode
+from conformance.protocols import Answer, read
+from conformance.rules import RULES
+from conformance.values import Basis, Finding, Level, Outcome, Protocol, Verdict
+
+VALID, BROKEN, HOSTILE, CONVERSATION = "valid", "broken", "hostile", "conversation"
+SHARES = {VALID: 5, BROKEN: 3, HOSTILE: 1, CONVERSATION: 1}  # of the examples
+_STRATEGIES: dict[str, Callable[..., SearchStrategy[Proposal]]] = {VALID: requests, BROKEN: broken, HOSTILE: hostile}
+STEPS = 8  # of one conversation, at most
+MOST_FAILURES = 20  # each costs a shrinking: more say little more
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """How much is generated, from which seed, within which bounds.
+
+    ``examples`` are requests of the first three kinds and steps of conversations; ``most_tokens`` bounds the output
+    that is asked for, ``shrink_calls`` what one shrinking may send.
+    """
+
+    examples: int
+    seed: int
+    most_tokens: int | None = None
+    shrink_calls: int = 400
+    kinds: Sequence[str] = tuple(SHARES)
+
+
+@dataclass
+class Fuzzed:
+    """What a hunt came to."""
+
+    failures: list[Failure] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    examples: int = 0
+    requests: int = 0
+    partial: str | None = None  # why it ended early
+
+    def known(self, protocol: Protocol) -> set[str]:
+        """The rules that are known to fail on a surface."""
+        return {rule for one in self.failures if one.protocol is protocol for rule in (one.rule, *one.also)}
+
+
+def fuzz(benches: Sequence[Bench], order: Order, *, report: Callable[[str], None] = lambda _: None) -> Fuzzed:
+    """Fuzz every bench. Each rule that fails is shrunk once a surface; ``report`` is told what is done next."""
+    done = Fuzzed()
+    try:
+        for kind, examples in _shares(order, len(benches)).items():
+            for bench in benches:
+                report(f"{kind} requests, {bench.cell.protocol.value} {bench.cell.model}")
+                _hunt(_Hunting(bench, kind, order), examples, done)
+    except SpentError as spent:
+        done.partial = str(spent)
+    done.requests = benches[0].player.requests if benches else 0
+    done.verdicts = [verdict for bench in benches for verdict in _verdicts(bench, done.failures)]
+    return done
+
+
+def _shares(order: Order, cells: int) -> dict[str, int]:
+    """Examples of each kind in each cell, at least one."""
+    whole = sum(SHARES[kind] for kind in order.kinds) * max(1, cells)
+    return {kind: max(1, -(-order.examples * SHARES[kind] // whole)) for kind in order.kinds}
+
+
+def _hunt(hunting: _Hunting, examples: int, done: Fuzzed) -> None:
+    """Add failures of one kind in one cell, each of another rule, until the examples are used up."""
+    left = examples
+    while left > 0:
+        found = hunting.next_failure(left, skipped=done.known(hunting.bench.cell.protocol))
+        done.examples += hunting.drawn
+        left -= max(1, hunting.drawn)
+        if found is None:
+            return
+        done.failures.append(found)
+        if len(done.failures) >= MOST_FAILURES:
+            raise SpentError(f"{MOST_FAILURES} rules fail, which is enough")
+
+
+def _seed(*parts: object) -> int:
+    return int.from_bytes(hashlib.blake2b("/".join(map(str, parts)).encode(), digest_size=8).digest(), "big")
+
+
+@dataclass
+class _Hunting:
+    """The hunt for failures of one kind in one cell."""
+
+    bench: Bench
+    kind: str
+    order: Order
+    skipped: set[str] = field(default_factory=set)  # rules that are known to fail
+    drawn: int = 0  # examples until the last failure, or in vain
+    rounds: int = 0
+
+    @property
+    def cures(self) -> bool:
+        """Whether a server error is tried again: the requests are valid."""
+        return self.kind in (VALID, CONVERSATION)
+
+    def next_failure(self, examples: int, *, skipped: set[str]) -> Failure | None:
+        """The next failure of a rule that is not skipped, shrunk."""
+        cell = self.bench.cell
+        self.skipped, self.bench.shrinking = skipped, None
+        seed = _seed(self.order.seed, self.kind, cell.protocol.value, cell.model, self.rounds)
+        self.rounds += 1
+        found = (self._conversation if self.kind == CONVERSATION else self._request)(examples, seed)
+        self.bench.shrinking = None
+        return found
+
+    def _request(self, examples: int, seed: int) -> Failure | None:
+        """A failure of a single proposal."""
+        cell = self.bench.cell
+        strategy = _STRATEGIES[self.kind](cell.protocol, cell.model, most_tokens=self.order.most_tokens)
+        found, self.drawn = search(strategy, lambda one: self.rules(_case(one)), examples=examples, seed=seed)
+        if found is None:
+            return None
+        return self._failure(_case(found.value), found.rule, found.tries, found.value)
+
+    def _conversation(self, examples: int, seed: int) -> Failure | None:
+        """A failure of a conversation."""
+        aim, cell = Aim(), self.bench.cell
+        talk = machine(cell.protocol, cell.model, lambda: _Line(self, aim), most_tokens=self.order.most_tokens)
+        runs = max(1, examples * 2 // STEPS)  # about half of the steps send something
+        error = run_machine(talk, examples=runs, seed=seed, steps=STEPS)
+        self.drawn = aim.examples if error else max(aim.examples, examples)
+        return None if error is None else self._failure(error.evidence, error.rule, aim.tries, None)
+
+    def rules(self, case: Case) -> list[str]:
+        """The rules that a case fails, none of those that are known to fail; from the first on it is shrinking."""
+        found = self.bench.findings(case, cures=self.cures) or ()
+        rules = list(dict.fromkeys(finding.rule for finding in found if finding.rule not in self.skipped))
+        if rules and self.bench.shrinking is None:
+            self.bench.shrinking = self.order.shrink_calls
+        return rules
+
+    def _failure(self, case: Case, rule: str, tries: int, proposal: Proposal | None) -> Failure:
+        bench = self.bench
+        found = bench.findings(case, cures=self.cures) or ()
+        finding = next(finding for finding in found if finding.rule == rule)
+        entry, protocol = RULES[rule], bench.cell.protocol
+        return Failure(
+            tool=__version__,
+            rule=rule,
+            level=finding.level or Level.MUST,
+            basis=finding.basis or Basis.DOCUMENTED,
+            statement=entry.statement,
+            source=entry.sources[protocol],
+            protocol=protocol,
+            model=bench.cell.model,
+            message=finding.message,
+            pointer=finding.pointer,
+            expected=finding.expected,
+            actual=finding.actual,
+            kind=self.kind,
+            seed=self.order.seed,
+            examples=self.drawn,
+            tries=tries,
+            also=tuple(dict.fromkeys(other.rule for other in found if other.rule != rule)),
+            broken=proposal.broken if proposal else None,
+            requests=case,
+            nearest=nearest(bench, case[-1].body, proposal.base if proposal else None),
+        )
+
+
+class _Line:
+    """The line of one conversation: every step is judged together with those before it."""
+
+    def __init__(self, hunting: _Hunting, aim: Aim) -> None:
+        self._hunting = hunting
+        self._aim = aim
+        self._case: Case = ()
+        self._kept: int | None = None  # the place of the last answer that is gone on from
+
+    def send(self, body: dict[str, Any], *, goes_on: bool, keep: bool) -> Answer | None:
+        """As ``machine.Line``."""
+        hunting = self._hunting
+        self._case = (*self._case, sent(encode(body), parent=self._kept if goes_on else None))
+        exchanges = hunting.bench.exchanges(self._case, cures=True)
+        if exchanges is None:
+            return None
+        if self._aim.meets(hunting.rules(self._case)):
+            raise FoundError(self._aim.rule or "", self._case)
+        if keep:
+            self._kept = len(self._case) - 1
+        return read(exchanges[-1])
+
+
+def _case(proposal: Proposal) -> Case:
+    return tuple(sent(body if isinstance(body, bytes) else encode(body), proposal.intents) for body in proposal.bodies)
+
+
+def _verdicts(bench: Bench, failures: Sequence[Failure]) -> Iterator[Verdict]:
+    """One verdict for every rule that the cell's traffic exercised."""
+    cell = bench.cell
+    mine = [failure for failure in failures if (failure.protocol, failure.model) == (cell.protocol, cell.model)]
+    for name, entry in RULES.items():
+        tally = bench.tallies.get(name)
+        if tally is None:
+            continue
+        found = tuple(_finding(failure) for failure in mine if failure.rule == name)
+        outcome, reason = _outcome(tally, found)
+        yield Verdict(
+            rule=name,
+            protocol=cell.protocol,
+            model=cell.model,
+            outcome=outcome,
+            level=found[0].level or entry.level if found else entry.level_on(cell.protocol, cell.model),
+            findings=found,
+            exercised=tally.exercised,
+            reason=reason,
+        )
+
+
+def _outcome(tally: Tally, found: Sequence[Finding]) -> tuple[Outcome, str | None]:
+    if tally.error is not None:
+        return Outcome.ERROR, tally.error
+    if found:
+        return Outcome.FAIL, None
+    return (Outcome.PASS, None) if tally.exercised else (Outcome.INCONCLUSIVE, tally.unsure)
+
+
+def _finding(failure: Failure) -> Finding:
+    return Finding(
+        message=failure.message,
+        pointer=failure.pointer,
+        expected=failure.expected,
+        actual=failure.actual,
+        level=failure.level,
+        rule=failure.rule,
+        basis=failure.basis,
+        protocol=failure.protocol,
+        model=failure.model,
+    )
