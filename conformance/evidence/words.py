@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Iterable
 from string import ascii_lowercase
 
+_MOST_WORDS = 500_000  # that are kept from meeting in one replacement
 _TURNS = 60  # tries to find a word that holds no stop
 KEPT = frozenset({"true", "false", "null", "True", "False", "None", "NaN"})
 _HEX = re.compile(r"(?=.*\d)(?=.*[a-fA-F])[0-9a-fA-F]+", re.DOTALL)
@@ -41,7 +41,8 @@ class Words:
         self._key = secrets.token_bytes(32)
         self._avoided: tuple[str, ...] = ()
         self._pattern = re.compile(_TOKEN, re.DOTALL)
-        self._shape: Callable[[str], str] = lru_cache(maxsize=65_536)(self._new)
+        self._turns: dict[str, int] = {}  # words in lower case, and which try each of them took
+        self._used: set[str] = set()
 
     def keep(self, literals: Iterable[str], stops: Iterable[str]) -> None:
         """From now on leave these as they are: literals where a word begins and ends, stops in any case and place.
@@ -49,11 +50,14 @@ class Words:
         No replacement holds a stop by chance.
         """
         stops = [stop for stop in stops if stop]
-        self._avoided = tuple(stop.lower() for stop in stops if stop.isalnum())
+        avoided = tuple(stop.lower() for stop in stops if stop.isalnum())
+        if avoided != self._avoided:
+            self._avoided = avoided
+            self._turns.clear()
+            self._used.clear()
         anywhere = [f"(?i:{re.escape(stop)})" for stop in sorted(stops, key=len, reverse=True)]
         words = [_bounded(literal) for literal in sorted(filter(None, literals), key=len, reverse=True)]
         self._pattern = re.compile("|".join([*anywhere, *words, _TOKEN]), re.DOTALL)
-        self._shape = lru_cache(maxsize=65_536)(self._new)
 
     def replaced(self, text: str) -> str:
         """The text with its words replaced."""
@@ -61,19 +65,28 @@ class Words:
 
     def _one(self, match: re.Match[str]) -> str:
         text = match.group()
-        return self._shape(text) if match.lastgroup in ("alone", "number", "word") and text not in KEPT else text
+        return self._new(text) if match.lastgroup in ("alone", "number", "word") and text not in KEPT else text
 
     def _new(self, word: str) -> str:
-        new = word
-        for turn in range(_TURNS):
-            new = self._shaped(word, turn)
-            if not any(stop in new.lower() for stop in self._avoided):
-                break
-        return new
+        """The word's replacement, which is that of no other word and holds no stop, where that can be."""
+        lower = word.lower()
+        known = self._turns.get(lower)
+        if known is not None:
+            return self._shaped(word, known)
+        if len(self._turns) >= _MOST_WORDS:
+            return self._shaped(word, 0)
+        tries = ((turn, self._shaped(lower, turn)) for turn in range(_TURNS))
+        turn, new = next(((turn, new) for turn, new in tries if self._free(new)), (0, ""))
+        self._turns[lower] = turn
+        self._used.add(new)
+        return self._shaped(word, turn)
+
+    def _free(self, new: str) -> bool:
+        return new not in self._used and not any(stop in new for stop in self._avoided)
 
     def _shaped(self, word: str, turn: int) -> str:
         if len(word) == 1:
-            return _like(word, self._random(word, 4, turn), hexadecimal=False, first=True)
+            return _like(word, self._random(word.lower(), 4, turn), hexadecimal=False, first=True)
         hexadecimal = _HEX.fullmatch(word) is not None
         number = "e" in word.lower() and word[0].isdecimal() and not word.isalnum()
         random = self._random(word.lower(), 4 * len(word), turn)
