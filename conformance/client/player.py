@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from conformance.client.sender import Client, Limits
 from conformance.client.targets import Target
 from conformance.probes.cell import Cell
-from conformance.probes.script import Credentials, Place, Script, Step, play
+from conformance.probes.script import Credentials, Place, Script, Step, picked, play
 from conformance.protocols import BUILDERS, Answer, read
 from conformance.redact import redact
 from conformance.values import Exchange, Intent, Request
@@ -27,7 +27,9 @@ class Sender(Protocol):
     base_url: str
     requests: int
 
-    def send(self, draft: Exchange, *, retry: bool = True, retry_server_error: bool = False) -> tuple[Exchange, ...]:
+    def send(
+        self, draft: Exchange, *, retry: bool = True, retry_server_error: bool = False, ceiling: int | None = None
+    ) -> tuple[Exchange, ...]:
         """Send the draft's request; every attempt, the last one last."""
 
     def close(self) -> None:
@@ -36,6 +38,14 @@ class Sender(Protocol):
 
 class Stopped(Exception):
     """The target is gone: nothing more is sent. The message says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """A step that was sent, and what came back at the last attempt."""
+
+    step: Step
+    exchange: Exchange
 
 
 @dataclass
@@ -58,16 +68,20 @@ class Player:
         """How many requests were sent, retries included."""
         return sum(client.requests for client in self._clients.values())
 
-    def play(self, probe: str, cell: Cell, script: Script) -> int:
-        """Play one script; how many steps it sent. Raises ``Stopped`` when the target is gone."""
-        number = 0
+    def play(
+        self, probe: str, cell: Cell, script: Script, *, strands: Container[int] | None = None
+    ) -> tuple[Played, ...]:
+        """Play one script, or some strands of it; what was sent. Raises ``Stopped`` when the target is gone."""
+        sent: list[Played] = []
 
         def send(step: Step) -> Answer:
-            nonlocal number
-            number += 1
-            return self._send(step, cell, probe, f"{probe}/{cell.protocol}/{cell.model}/{number}")
+            name = f"{probe}/{cell.protocol}/{cell.model}/{len(sent) + 1}"
+            answer = self._send(step, cell, probe, name)
+            sent.append(Played(step=step, exchange=answer.exchange))
+            return answer
 
-        return play(self._reachable(script), send)
+        play(self._reachable(picked(script, strands)), send)
+        return tuple(sent)
 
     def close(self) -> None:
         """Close all connections."""
@@ -113,12 +127,12 @@ class Player:
             parent=step.parent,
         )
         exchange = draft
-        for exchange in client.send(draft, retry=step.patient, retry_server_error=step.cures):
+        for exchange in client.send(draft, retry=step.patient, retry_server_error=step.cures, ceiling=step.ceiling):
             self.record(redact(exchange, (self.target.key,)))
         answer = read(exchange)
         if answer.usage is not None and answer.usage.output is not None:
             self.output_tokens += answer.usage.output
-        if step.patient and not {Intent.HOSTILE, Intent.OVERSIZED} & set(step.intents):
+        if step.patient and step.ceiling is None and not {Intent.HOSTILE, Intent.OVERSIZED} & set(step.intents):
             self._watch(exchange, valid=step.cures)
         return answer
 

@@ -18,6 +18,7 @@ import httpx
 from msgspec.structs import replace
 
 from conformance import __version__
+from conformance.client.ceiling import Ceiling
 from conformance.client.deadlines import DeadlineTransport
 from conformance.values import Chunk, Exchange, Failure, Intent, Request, Response
 
@@ -67,16 +68,19 @@ class Client:
         headers.append(("Content-Type", content_type or "application/json"))
         return Request(method=method, url=self.base_url + path, headers=tuple(headers), body=body)
 
-    def send(self, draft: Exchange, *, retry: bool = True, retry_server_error: bool = False) -> tuple[Exchange, ...]:
+    def send(
+        self, draft: Exchange, *, retry: bool = True, retry_server_error: bool = False, ceiling: int | None = None
+    ) -> tuple[Exchange, ...]:
         """Send the draft's request; every attempt, the last one last.
 
         Attempts end with an answer that is neither transient (429, 502, 503, 504, a broken connection) nor, where
         ``retry_server_error``, another 5xx. Only the first attempt has the draft's id; the others add ``.2``, ``.3``.
+        A stream of more tokens than the ``ceiling`` is not read to its end, so that nobody pays for the rest.
         """
         attempts: list[Exchange] = []
         while True:
             number = len(attempts) + 1
-            exchange = self._once(draft if number == 1 else _retried(draft, number))
+            exchange = self._once(draft if number == 1 else _retried(draft, number), ceiling)
             attempts.append(exchange)
             if not retry or number > self.limits.retries or not _worth_another(exchange, retry_server_error):
                 return tuple(attempts)
@@ -95,7 +99,7 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _once(self, draft: Exchange) -> Exchange:
+    def _once(self, draft: Exchange, ceiling: int | None = None) -> Exchange:
         self._pace()
         self.requests += 1
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -109,7 +113,7 @@ class Client:
             head = (answer.status_code, _headers(answer))
             try:
                 if self.limits.largest:
-                    failure = self._collect(answer.iter_bytes(), chunks, begun)
+                    failure = self._collect(answer.iter_bytes(), chunks, begun, ceiling)
             finally:
                 answer.close()
         except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
@@ -126,8 +130,11 @@ class Client:
             response = Response(status=head[0], headers=head[1], chunks=_first(chunks) if endless else tuple(chunks))
         return replace(draft, response=response, failure=failure, started=started, live=True)
 
-    def _collect(self, parts: Iterator[bytes], chunks: list[Chunk], begun: float) -> Failure | None:
+    def _collect(
+        self, parts: Iterator[bytes], chunks: list[Chunk], begun: float, ceiling: int | None
+    ) -> Failure | None:
         size, largest = 0, self.limits.largest
+        counted = None if ceiling is None else Ceiling(ceiling)
         for data in parts:
             now = time.monotonic()
             if data:
@@ -135,6 +142,8 @@ class Client:
                 size += len(data)
             if size >= largest:
                 return Failure(kind="cut", message=f"the body is larger than {largest} bytes; the rest was not read")
+            if counted is not None and counted.reached(data):
+                return Failure(kind="cut", message=f"the stream went beyond {ceiling} tokens; we hung up")
             if now > self._transport.deadline.at:
                 return Failure(kind="timeout", message="the time for the whole exchange is over")
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.probes.cell import Cell
+from conformance.probes.cell import CEILING, Cell
 from conformance.probes.script import Place, Script
 from conformance.values import Intent, Protocol
 
@@ -28,7 +28,7 @@ def default_limit(cell: Cell) -> Script:
     """An answer to a request that sets no limit, where the surface has a default."""
     if cell.protocol is not Protocol.MESSAGES:
         for body in cell.both(cell.body("Reply with exactly: no limit", limit=None)):
-            yield cell.ask(body)
+            yield cell.ask(body, ceiling=CEILING)
 
 
 def echo(cell: Cell) -> Script:
@@ -39,7 +39,7 @@ def echo(cell: Cell) -> Script:
 
 def long(cell: Cell) -> Script:
     """An answer of a few hundred tokens, in both modes."""
-    for body in cell.both(cell.body("Count from 1 to 120, separated by spaces.", limit=8192)):
+    for body in cell.both(cell.body("Count from 1 to 120, separated by spaces.")):
         yield cell.ask(body)
 
 
@@ -56,7 +56,7 @@ def surfaces(cell: Cell) -> Script:
 
 def faster(cell: Cell) -> Script:
     """The same streamed request three times, for the speeds of pro and highspeed."""
-    body = cell.body("Write 120 words about tides.", limit=8192, stream=True)
+    body = cell.body("Write 120 words about tides.", stream=True)
     for _ in range(3):
         yield cell.ask(body)
 

@@ -6,7 +6,7 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
+from types import EllipsisType, ModuleType
 from typing import Any
 
 from conformance.models import MODELS, Model
@@ -15,6 +15,8 @@ from conformance.protocols import BUILDERS, Answer, New
 from conformance.values import Intent, Protocol
 
 AMPLE = 4096  # tokens: enough for the reasoning and a short answer, also at effort max
+THRIFTY = 1024  # tokens: enough for them at effort low, and mostly at max
+CEILING = 1024  # tokens of a stream whose limit is far larger, after which the client hangs up
 _SYLLABLES = "ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu na ne ni no nu ra re ri ro ru"
 
 
@@ -25,6 +27,7 @@ class Cell:
     protocol: Protocol
     model: str
     seed: int
+    ample: int = AMPLE  # tokens: the output limit where a probe needs a whole short answer
 
     @property
     def row(self) -> Model:
@@ -45,12 +48,17 @@ class Cell:
         self,
         user: object = None,
         *,
-        limit: int | None = AMPLE,
+        limit: int | EllipsisType | None = ...,
         stream: bool | None = None,
         effort: str | None = "low",
         **rest: Any,
     ) -> dict[str, Any]:
-        """A valid request with one user message, or with the ``messages`` given; the effort only on K3.1."""
+        """A valid request with one user message, or with the ``messages`` given; the effort only on K3.1.
+
+        The limit is the cell's ample one, unless another or none is given.
+        """
+        if limit is ...:
+            limit = self.ample
         if user is not None:
             rest["user"] = user
         body: dict[str, Any] = self.builder.body(
@@ -58,9 +66,22 @@ class Cell:
         )
         return body
 
-    def ask(self, body: object, *intents: Intent, parent: Answer | None = None, place: Place = Place.FIRST) -> Step:
+    def ask(
+        self,
+        body: object,
+        *intents: Intent,
+        parent: Answer | None = None,
+        place: Place = Place.FIRST,
+        ceiling: int | None = None,
+    ) -> Step:
         """A step that sends a valid request."""
-        return Step(body=encode(body), intents=intents, place=place, parent=parent.exchange.id if parent else None)
+        return Step(
+            body=encode(body),
+            intents=intents,
+            place=place,
+            parent=parent.exchange.id if parent else None,
+            ceiling=ceiling,
+        )
 
     def challenge(
         self,
@@ -71,6 +92,7 @@ class Cell:
         place: Place = Place.FIRST,
         parent: Answer | None = None,
         patient: bool = True,
+        ceiling: int | None = None,
     ) -> Step:
         """A step whose request may, or must, be refused; bytes are sent as they are."""
         return Step(
@@ -82,6 +104,7 @@ class Cell:
             parent=parent.exchange.id if parent else None,
             patient=patient,
             cures=False,
+            ceiling=ceiling,
         )
 
     def both(self, body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

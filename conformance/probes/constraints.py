@@ -8,7 +8,8 @@ from conformance.generators import Case, coverage
 from conformance.generators import broken as make_broken
 from conformance.generators import edges as make_edges
 from conformance.probes.bases import bases, withheld
-from conformance.probes.cell import Cell
+from conformance.probes.cell import CEILING, Cell
+from conformance.probes.costs import output_limit
 from conformance.probes.script import Script
 from conformance.values import Intent
 
@@ -20,9 +21,16 @@ def broken(cell: Cell) -> Script:
 
 
 def allowed(cell: Cell) -> Script:
-    """Valid requests that show every allowed edge; vouched for where the documents leave no doubt."""
+    """Valid requests that show every allowed edge; vouched for where the documents leave no doubt.
+
+    One whose limit is large is streamed, so that the client can hang up.
+    """
     for case in edge_cases(cell):
-        yield cell.ask(case.body, Intent.VALID) if case.sure else cell.challenge(case.body)
+        body, ceiling = case.body, None
+        about_stream = case.mark.constraint.startswith("/properties/stream")
+        if output_limit(cell.protocol, body) > CEILING and not about_stream:
+            body, ceiling = {**body, "stream": True}, CEILING
+        yield cell.ask(body, Intent.VALID, ceiling=ceiling) if case.sure else cell.challenge(body, ceiling=ceiling)
 
 
 def further(cell: Cell) -> Script:

@@ -13,7 +13,7 @@ TURN = 100  # words of an earlier turn
 def more_words(cell: Cell) -> Script:
     """A short request, and the same with 200 words more, in both modes."""
     user = "Reply with exactly: counted"
-    for text in (user, f"{words(200, f'{cell.seed}/more')}\n\n{user}"):
+    for text in (user, f"{words(200, 'more')}\n\n{user}"):
         for body in cell.both(cell.body(text)):
             yield cell.ask(body)
 
@@ -50,8 +50,8 @@ def with_history(cell: Cell) -> Script:
     last = "Reply with exactly: remembered"
     turns: list[tuple[str, str]] = []
     for number in range(3):
-        turns.append(("user", f"Remember these words: {words(TURN, f'{cell.seed}/user/{number}')}"))
-        turns.append(("assistant", f"I remember: {words(TURN, f'{cell.seed}/assistant/{number}')}"))
+        turns.append(("user", f"Remember these words: {words(TURN, f'user/{number}')}"))
+        turns.append(("assistant", f"I remember: {words(TURN, f'assistant/{number}')}"))
     turns.append(("user", last))
     for messages in (texts(turns[-1:]), texts(turns)):
         for body in cell.both(cell.body(messages=messages)):

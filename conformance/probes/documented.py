@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from conformance import specs
-from conformance.probes.cell import Cell
+from conformance.probes.cell import CEILING, Cell
 from conformance.probes.media import data_url, image_block
 from conformance.probes.script import Script
 from conformance.probes.tools import GET_WEATHER
@@ -29,7 +29,7 @@ def examples(cell: Cell) -> Script:
             seen.append(key)
             yield cell.ask(body, Intent.VALID)
             if "stream" not in body and "web_search" not in key:
-                yield cell.ask({**body, "stream": True}, Intent.VALID)
+                yield cell.ask({**body, "stream": True}, Intent.VALID, ceiling=CEILING)
 
 
 def forms(cell: Cell) -> Script:

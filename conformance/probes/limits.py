@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from conformance.probes.cell import Cell
+from conformance.probes.cell import CEILING, Cell
 from conformance.probes.script import Script
 from conformance.probes.tools import LIST_CITIES
 from conformance.values import Intent, Protocol
@@ -37,7 +37,7 @@ def alias(cell: Cell) -> Script:
     """max_tokens instead of max_completion_tokens: ample, cut off in both modes, and both names at once."""
     if cell.protocol is not Protocol.CHAT:
         return
-    yield cell.ask(cell.body("Reply with OK.", limit=None, max_tokens=4096), Intent.VALID)
+    yield cell.ask(cell.body("Reply with OK.", limit=None, max_tokens=cell.ample), Intent.VALID)
     for body in cell.both(cell.body(ENDLESS, limit=None, max_tokens=128)):
         yield cell.ask(body, Intent.CUT_OFF)
     yield cell.challenge(cell.body("Reply with OK.", limit=1024, max_tokens=2048))
@@ -47,12 +47,12 @@ def edges(cell: Cell) -> Script:
     """The smallest and the largest limit that the schema allows."""
     for limit in (1, 1_048_576):
         for body in cell.both(cell.body("Reply with OK.", limit=limit)):
-            yield cell.ask(body, Intent.VALID)
+            yield cell.ask(body, Intent.VALID, ceiling=CEILING)
 
 
 def oversized(cell: Cell) -> Script:
     """A prompt certain to hold more tokens than the context window, with a limit of 1."""
-    source = random.Random(f"{cell.seed}/{cell.protocol}/{cell.model}/oversized")  # noqa: S311 (prompt text)
+    source = random.Random("oversized")  # noqa: S311 (prompt text, always the same)
     letters = source.choices("abcdefghijklmnopqrstuvwxyz", k=OVERSIZED_BYTES)
     letters[6::7] = [" "] * len(letters[6::7])
     yield cell.challenge(cell.body("".join(letters), limit=1), Intent.OVERSIZED, patient=False)

@@ -15,7 +15,7 @@ TRIES = 3
 
 def at(cell: Cell, effort: str | None, user: str = "Reply with OK.", **rest: Any) -> dict[str, Any]:
     """A request with that effort, whatever the model."""
-    body: dict[str, Any] = cell.builder.body(cell.model, user=user, limit=8192, effort=effort, **rest)
+    body: dict[str, Any] = cell.builder.body(cell.model, user=user, limit=2 * cell.ample, effort=effort, **rest)
     return body
 
 

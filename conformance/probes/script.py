@@ -6,12 +6,12 @@ against anything that turns steps into answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Generator
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from conformance.protocols import Answer, NoAnswerError
-from conformance.values import Intent
+from conformance.protocols import Answer, NoAnswerError, read
+from conformance.values import Exchange, Intent, Protocol, Request
 
 Script = Generator["Step", Answer, None]
 
@@ -49,6 +49,8 @@ class Step:
     parent: str | None = None  # the id of the exchange that it continues
     patient: bool = True  # transient failures are retried
     cures: bool = True  # so is a 500: the request is valid
+    ceiling: int | None = None  # tokens of a stream after which the client hangs up: a far larger limit is tested
+    strand: int = 0  # filled in by ``picked``: which of the script's strands it belongs to, from 1
 
 
 def attempt(script: Script) -> Script:
@@ -57,6 +59,28 @@ def attempt(script: Script) -> Script:
         yield from script
     except NoAnswerError:
         return
+
+
+def picked(script: Script, strands: Container[int] | None = None) -> Script:
+    """The script with its steps numbered by strand, and only those strands (default: all).
+
+    A strand is a step without a parent, with the steps that continue its answer: what is left out is answered as if
+    nothing had come back, so that no other strand changes and the numbers stay the same.
+    """
+    strand = 0
+    try:
+        step = next(script)
+        while True:
+            strand += step.parent is None
+            wanted = strands is None or strand in strands
+            step = script.send((yield replace(step, strand=strand)) if wanted else _WITHHELD)
+    except StopIteration:
+        return
+
+
+_WITHHELD = read(
+    Exchange(id="withheld", protocol=Protocol.CHAT, model="", request=Request(method="POST", url="http://127.0.0.1"))
+)
 
 
 def play(script: Script, send: Callable[[Step], Answer]) -> int:

@@ -157,8 +157,9 @@ def two_rounds(cell: Cell) -> Script:
 
 
 def _two_rounds(cell: Cell, body: dict[str, Any]) -> Script:
+    said = None
     for question in ("Call get_weather for Rome.", "Reply with exactly: both done"):
-        answer = yield cell.ask(body)
+        answer = yield cell.ask(body, parent=said)
         if not answer.client_calls:
             return
         body = cell.proceed(body, answer, _results(answer, "12 degrees"))
@@ -166,7 +167,7 @@ def _two_rounds(cell: Cell, body: dict[str, Any]) -> Script:
         if not said.ok:
             return
         body = cell.proceed(body, said, question)
-    yield cell.ask(body)
+    yield cell.ask(body, parent=said)
 
 
 def orphan_result(cell: Cell) -> Script:

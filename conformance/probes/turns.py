@@ -15,9 +15,10 @@ def history(cell: Cell) -> Script:
 
 
 def _turns(cell: Cell, body: dict[str, Any]) -> Script:
+    before = None
     for question in ("Reply with exactly: second", "Reply with exactly: third"):
-        answer = yield cell.ask(body)
+        answer = before = yield cell.ask(body, parent=before)
         if not answer.ok:
             return
         body = cell.proceed(body, answer, question)
-    yield cell.ask(body)
+    yield cell.ask(body, parent=before)

@@ -26,7 +26,14 @@ class LocalSender:
         self.requests = 0
         self._server = server
 
-    def send(self, draft: Exchange, *, retry: bool = True, retry_server_error: bool = False) -> tuple[Exchange, ...]:
+    def send(
+        self,
+        draft: Exchange,
+        *,
+        retry: bool = True,
+        retry_server_error: bool = False,
+        ceiling: int | None = None,  # noqa: ARG002 (the reference server ends its answers)
+    ) -> tuple[Exchange, ...]:
         """Every attempt, as ``client.Client.send`` makes them, but without waiting."""
         attempts: list[Exchange] = []
         while True:
