@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from conformance.protocols.view import Answer
-from conformance.values import Protocol
+from conformance.values import Intent, Protocol
 
 MESSAGES_FIELD = {Protocol.CHAT: "messages", Protocol.MESSAGES: "messages", Protocol.RESPONSES: "input"}
 
@@ -61,8 +61,8 @@ def mode(answer: Answer) -> str:
 
 
 def credentials(answer: Answer) -> str:
-    """What a request says beside its body: the scheme of its key, its intents, its content type."""
-    return dump([answer.asked.scheme, sorted(answer.exchange.intents), answer.asked.header("content-type")])
+    """What a request says beside its body: the scheme of its key, whether that cannot be valid, its content type."""
+    return dump([answer.asked.scheme, answer.intends(Intent.INVALID_KEY), answer.asked.header("content-type")])
 
 
 def settings(answer: Answer) -> str:
