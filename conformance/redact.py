@@ -45,7 +45,7 @@ class Secrets:
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """The exchange without credentials: see ``redact``."""
-        known = [key for key in _sent_keys(exchange.request) if key not in self._keys]
+        known = [key for key in sent_keys(exchange.request) if key not in self._keys]
         forms = self._forms + [(form, KEY_MARK) for key in known for form in _forms(key)]
         forms += [(cookie, PLACEHOLDER) for cookie in _cookies(exchange)]
         return _Hider(forms, self._patterns).exchange(exchange)
@@ -83,6 +83,11 @@ def redact(exchange: Exchange, keys: Iterable[str] = (), patterns: Iterable[re.P
 def hide(text: str, keys: Iterable[str], patterns: Iterable[re.Pattern[str]] = ()) -> str:
     """Text for a log, a report or a terminal, without any key's value."""
     return Secrets(keys, patterns).text(text)
+
+
+def address(url: str) -> str:
+    """A URL for a message, without its user and the values of its query that are credentials."""
+    return _Hider([], ()).url(url)
 
 
 class _Hider:
@@ -153,7 +158,7 @@ class _Hider:
         return (Chunk(ms=chunks[-1].ms, data=clean),)
 
 
-def _sent_keys(request: Request) -> list[str]:
+def sent_keys(request: Request) -> list[str]:
     """The keys that a request carries: in its headers, its query and the user of its URL."""
     return list(
         dict.fromkeys(

@@ -1,0 +1,136 @@
+"""Content codings undone chunk by chunk, so that each piece keeps the time at which it arrived."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+import brotli
+import zstandard
+
+from conformance.evidence.codings import LARGEST_BODY, MOST_CODINGS
+from conformance.values import Chunk
+
+_STEP = 1024  # coded bytes fed to zstd at a time, which unfold to 32 MiB at most
+_FAILURES = (zlib.error, brotli.error, zstandard.ZstdError)
+
+
+class _Decoder(Protocol):
+    @property
+    def whole(self) -> bool:
+        """Whether the end of the coded body has come."""
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        """What the data unfolds to, about ``room`` bytes at most. Raises one of ``_FAILURES``."""
+
+
+def unfolded(
+    chunks: Iterable[Chunk], headers: Iterable[tuple[str, str]], *, largest: int = LARGEST_BODY
+) -> tuple[tuple[Chunk, ...], str | None]:
+    """The chunks without the codings that the headers name, and why they are not the whole body.
+
+    Chunks that unfold to nothing yet are left out. What was decoded before a fault is kept.
+    """
+    named = ",".join(value for name, value in headers if name.lower() == "content-encoding")
+    codings = [coding.strip().lower() for coding in named.split(",") if coding.strip()]
+    codings = [coding for coding in codings[:MOST_CODINGS] if coding != "identity"]
+    if not codings:
+        return tuple(chunks), None
+    unknown = next((coding for coding in codings if coding not in _DECODERS), None)
+    if unknown is not None:
+        return (), f"the body is coded as {unknown[:40]}, which is not known"
+    decoders = [_DECODERS[coding]() for coding in reversed(codings)]
+    plain: list[Chunk] = []
+    size = fed = 0
+    for chunk in chunks:
+        data = chunk.data
+        fed += len(data)
+        try:
+            for decoder in decoders:
+                data = decoder.feed(data, largest - size)
+        except _FAILURES:
+            return tuple(plain), f"the body is marked {', '.join(codings)[:80]} and is not"
+        size += len(data)
+        if data:
+            plain.append(Chunk(ms=chunk.ms, data=data))
+        if size >= largest:
+            return tuple(plain), f"the body unfolds to more than {largest} bytes"
+    whole = not fed or all(decoder.whole for decoder in decoders)
+    return tuple(plain), None if whole else f"the {', '.join(codings)[:80]} body is cut off"
+
+
+class _Zlib:
+    def __init__(self, bits: int) -> None:
+        self._reader = zlib.decompressobj(wbits=bits)
+
+    @property
+    def whole(self) -> bool:
+        return self._reader.eof
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        return self._reader.decompress(self._reader.unconsumed_tail + data, max(room, 1))
+
+
+class _Deflate:
+    """With zlib's frame, as the standard says, or without, as some servers send it."""
+
+    def __init__(self) -> None:
+        self._inner: _Zlib | None = None
+
+    @property
+    def whole(self) -> bool:
+        return self._inner is not None and self._inner.whole
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        if self._inner is not None or not data:
+            return b"" if self._inner is None else self._inner.feed(data, room)
+        self._inner = _Zlib(15)
+        try:
+            return self._inner.feed(data, room)
+        except zlib.error:
+            self._inner = _Zlib(-15)
+            return self._inner.feed(data, room)
+
+
+class _Brotli:
+    def __init__(self) -> None:
+        self._reader = brotli.Decompressor()
+
+    @property
+    def whole(self) -> bool:
+        return bool(self._reader.is_finished())
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        if self.whole:
+            return b""
+        plain: bytes = self._reader.process(data, output_buffer_limit=max(room, 1))
+        return plain
+
+
+class _Zstd:
+    def __init__(self) -> None:
+        self._reader = zstandard.ZstdDecompressor(max_window_size=2**27).decompressobj()
+
+    @property
+    def whole(self) -> bool:
+        return bool(self._reader.eof)
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        for start in range(0, len(data), _STEP):
+            if self.whole or size > room:
+                break
+            parts.append(self._reader.decompress(data[start : start + _STEP]))
+            size += len(parts[-1])
+        return b"".join(parts)
+
+
+_DECODERS: dict[str, Callable[[], _Decoder]] = {
+    "gzip": lambda: _Zlib(31),
+    "x-gzip": lambda: _Zlib(31),
+    "deflate": _Deflate,
+    "br": _Brotli,
+    "zstd": _Zstd,
+}
