@@ -170,7 +170,7 @@ def characters_arrive_whole(answer: Answer) -> Findings:
             yield _broken("U+FFFD in place of a character", text, text.index("\ufffd"))
         elif healed != text:
             half = next(found.start() for found in _HALF.finditer(text))
-            yield _broken("a surrogate pair is cut in two by the border of two deltas", text, half, Level.SHOULD)
+            yield _broken("a surrogate pair is cut in two by the border of two deltas", text, half)
         elif not explains and (place := _misread(text, asked)) is not None:
             yield _broken("UTF-8 was read as another encoding", text, place)
         else:
@@ -195,12 +195,8 @@ def _misread(text: str, asked: str) -> int | None:
     return None
 
 
-def _broken(what: str, text: str, place: int, level: Level | None = None) -> Finding:
-    return Finding(
-        message=f"the text is not intact: {what}",
-        actual=ascii(text[max(place - 20, 0) : place + 20]),
-        level=level,
-    )
+def _broken(what: str, text: str, place: int) -> Finding:
+    return Finding(message=f"the text is not intact: {what}", actual=ascii(text[max(place - 20, 0) : place + 20]))
 
 
 def _timed(answer: Answer) -> bool:
