@@ -25,6 +25,7 @@ DEBUG = "KIMI_CONFORMANCE_DEBUG"
 COMMANDS = {  # in the order of the help; the module of each is conformance.cli.NAME and holds a command of that name
     "run": "Run the suite against a server and write a report.",
     "check": "Judge recorded exchanges: HAR, cassettes, journals, JSONL logs, curl -i.",
+    "proxy": "Judge real traffic on its way to an upstream.",
     "fuzz": "Draw requests and conversations, judge the answers, and shrink what fails.",
     "constraints": "Send a request for every constraint of the request schemas, and say how each was decided.",
     "rules": "List the rules, as a table or as JSON.",

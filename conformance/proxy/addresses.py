@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import httpx
 
+from conformance.redact import address
+
 DEFAULT_LISTEN = "127.0.0.1:8787"
 _PORTS = {"http": 80, "https": 443}
 
@@ -51,13 +53,14 @@ class Listen:
 
 def upstream(text: str) -> Upstream:
     """Read a base URL, with or without ``/v1`` at its end. Raises ``BadAddress``."""
+    shown = address(text)[:80]
     try:
         url = httpx.URL(text.strip())
         port = url.port
     except (httpx.InvalidURL, ValueError) as error:
-        raise BadAddress(f"{text[:80]!r} is no URL: {error}") from None
+        raise BadAddress(f"{shown!r} is no URL: {error}") from None
     if url.scheme not in _PORTS or not url.host:
-        raise BadAddress(f"{text[:80]!r} is no base URL; expected one such as https://direct.evolink.ai")
+        raise BadAddress(f"{shown!r} is no base URL; expected one such as https://direct.evolink.ai")
     if url.userinfo or url.query or url.fragment:
         raise BadAddress("the upstream must be a base URL: without user, query or fragment")
     if port is not None and not 0 < port < 65536:

@@ -17,10 +17,12 @@ import conformance
 from conformance.evidence.tap import TOO_LARGE, Budget, Seen, Tap
 from conformance.protocols import surface
 from conformance.proxy.frames import Orders, Told, read, write
+from conformance.redact import sent_keys
 
 MEMORY = 192 * 1024**2
 """Bytes of exchanges that may be on their way, or wait to be judged; beyond it, copies are cut or left out."""
 
+MOST_KEYS = 1_000
 DEAD = "the judging process ended"
 LATE = "judging took too long at the end"
 
@@ -32,6 +34,7 @@ class Desk:
         self.other = 0  # requests of other endpoints, which are forwarded and not judged
         self.judged = 0
         self.unjudged: Counter[str] = Counter()  # by reason
+        self.keys: dict[str, None] = {}  # that requests carried: to be hidden wherever something is written
         self._told = told
         self._budget = Budget(memory)
         self._number = 0
@@ -67,6 +70,8 @@ class Desk:
         if seen is None:
             self.unjudged[TOO_LARGE] += 1
             return
+        if len(self.keys) < MOST_KEYS:
+            self.keys |= dict.fromkeys(sent_keys(seen.request))
         with self._lock:
             self._waiting[seen.id] = seen.cost
         self._queue.put(seen)

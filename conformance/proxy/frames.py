@@ -7,7 +7,7 @@ from typing import BinaryIO, TypeVar
 import msgspec
 
 from conformance.evidence.tap import Seen
-from conformance.values import Finding
+from conformance.values import Basis, Finding
 
 LARGEST = 128 * 1024**2  # bytes; a tap keeps less
 
@@ -19,7 +19,7 @@ class Orders(msgspec.Struct, frozen=True, kw_only=True):
     keys: tuple[str, ...] = ()  # values to hide; they travel in memory only
     redact: tuple[str, ...] = ()  # regular expressions
     rules: tuple[str, ...] = ()  # ids; empty: all
-    documented: bool = False  # only rules that a document supports
+    basis: Basis | None = None  # only rules on it
     aliases: dict[str, str] = {}
     assumed: str | None = None  # the model that any other name stands for
     curl: bool = False

@@ -19,7 +19,6 @@ from conformance.proxy.watch import Watch
 from conformance.redact import Secrets, sent_keys
 from conformance.reports.curl import curl
 from conformance.rules import RULES
-from conformance.values import Basis
 
 MOST_KEYS = 1_000
 NICENESS = 5  # judging waits for what is in the path of the bytes
@@ -34,7 +33,7 @@ class Judge:
         self._patterns = tuple(map(re.compile, orders.redact))
         self._secrets = Secrets(self._keys, self._patterns)
         chosen = [RULES[name] for name in orders.rules] if orders.rules else None
-        self._watch = Watch(chosen, Basis.DOCUMENTED if orders.documented else None)
+        self._watch = Watch(chosen, orders.basis)
 
     def take(self, seen: Seen) -> Told:
         """The answer to one exchange; an error of ours becomes words, and ends nothing."""
