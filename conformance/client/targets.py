@@ -11,6 +11,7 @@ import httpx
 import msgspec
 
 from conformance.client.deadlines import is_loopback
+from conformance.redact import address
 
 EMBEDDED = "embedded"
 DIRECT = "https://direct.evolink.ai"
@@ -71,17 +72,18 @@ def _base_url(name: str) -> str:
         close = difflib.get_close_matches(name, NAMED, n=1, cutoff=0.5)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise BadTarget(f"unknown target {name!r}: expected {', '.join(NAMED)} or a URL such as https://host{hint}")
+    shown = address(name)
     try:
         url = httpx.URL(name)
         port = url.port
     except (httpx.InvalidURL, ValueError) as error:
-        raise BadTarget(f"the target {name!r} is not a URL: {error}") from None
+        raise BadTarget(f"the target {shown!r} is not a URL: {error}") from None
     if url.scheme not in ("http", "https"):
-        raise BadTarget(f"the target {name!r} has the scheme {url.scheme!r}; expected http or https")
+        raise BadTarget(f"the target {shown!r} has the scheme {url.scheme!r}; expected http or https")
     if not url.host or (port is not None and not 0 < port < 65536):
-        raise BadTarget(f"the target {name!r} names no host and port that can be reached")
+        raise BadTarget(f"the target {shown!r} names no host and port that can be reached")
     if url.userinfo or url.query or url.fragment:
-        raise BadTarget(f"the target {name!r} must be a base URL: without user, query or fragment")
+        raise BadTarget(f"the target {shown!r} must be a base URL: without user, query or fragment")
     return str(url).rstrip("/").removesuffix("/v1")
 
 

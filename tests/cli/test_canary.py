@@ -138,3 +138,10 @@ def test_content_and_patterns_are_hidden_in_the_journal(evidence, tmp_path):
         assert "h.example" not in text
         assert "Berlin" not in text
     assert command("check", "out.jsonl", folder=tmp_path, expected=(1,)).count("must") == said.count("must")
+
+
+@pytest.mark.parametrize("target", ["http://me:{0}@127.0.0.1:9/v1", "http://127.0.0.1:9/v1?api_key={0}"])
+def test_a_mistaken_target_does_not_show_the_key_that_it_holds(target, tmp_path):
+    said = command("run", "--target", target.format(quote(CANARY, safe="")), folder=tmp_path, expected=(2,))
+    assert "must be a base URL" in said
+    assert sings(said) == []

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conformance.cli import main
-from conformance.evidence import Reading, Unreadable, field_map, fixtures, parse, read
+from conformance.evidence import Reading, Unreadable, field_map, files, fixtures, parse, read
 from conformance.evidence.entries import OTHER
 from conformance.evidence.written import exchange
 from conformance.values import Exchange
@@ -150,3 +152,51 @@ def test_a_cut_file_is_never_conforming(name, tmp_path, monkeypatch):
     assert "judged in part" in result.stdout
     assert "not verified: partial run: 1 of the files breaks off" in result.stdout
     assert f"judged in part {name}: cut off at byte" in result.stderr
+
+
+SCRAPS = (
+    b"null",
+    b"[]",
+    b"{}",
+    b'""',
+    b"1e999",
+    b"\\ud800",
+    b"\xff",
+    b"\x00",
+    b"*a",
+    b"&a ",
+    b"!!set {a}",
+    b"\n",
+    b"- ",
+    b"<<: 1",
+)
+
+
+@given(
+    st.sampled_from(sorted(FILES)),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 30), st.sampled_from(SCRAPS)), max_size=4),
+)
+def test_no_mutation_of_a_file_raises_anything_but_unreadable(name, changes):
+    data = bytearray((FOLDER / name).read_bytes())
+    for place, removed, scrap in changes:
+        start = int(place * (len(data) - 1))
+        data[start : start + removed] = scrap
+    try:
+        recording = parse(bytes(data), name, reading(name))
+    except Unreadable:
+        return
+    assert all(one.file == name for one in recording.exchanges)
+
+
+def test_files_together_are_read_whole(monkeypatch):
+    monkeypatch.setattr(files, "LARGE", 100)
+    paths = [str(FOLDER / name) for name in ("gateway.jsonl", "insomnia.har")]
+    document = json.loads(CliRunner().invoke(main, ["check", "--format", "json", "--together", *paths]).stdout)
+    assert [file["windows"] for file in document["files"]] == [False, False]
+    assert {finding["exchange"][:2] for finding in document["findings"]} == {"1:", "2:"}
+
+
+def test_a_log_comes_from_standard_input():
+    data = (FOLDER / "gateway.jsonl").read_bytes()
+    result = CliRunner().invoke(main, ["check", "-"], input=data)
+    assert "-: 5 exchanges, 1 skipped" in result.stdout
