@@ -140,7 +140,7 @@ HALVES = {
     "half a pair": (lambda data: data.replace("🧧".encode(), rb"\ud83e"), "must"),
     "a pair in two deltas": (
         lambda data: data.replace("🧧".encode(), rb"\ud83e").replace(b'" fell', rb'"\udde7 fell'),
-        "should",
+        "must",
     ),
     "a replacement": (lambda data: data.replace("🧧".encode(), "\ufffd".encode()), "must"),
 }
