@@ -11,6 +11,7 @@ from conformance.values import Intent, Protocol
 
 ENDLESS = "Count from 1 to 20000, separated by spaces."
 OVERSIZED_BYTES = 8 * 1024 * 1024
+_LETTERS = bytes(ord("a") + number % 26 for number in range(256))
 
 
 def cut_off(cell: Cell) -> Script:
@@ -52,7 +53,12 @@ def edges(cell: Cell) -> Script:
 
 def oversized(cell: Cell) -> Script:
     """A prompt certain to hold more tokens than the context window, with a limit of 1."""
-    source = random.Random("oversized")  # noqa: S311 (prompt text, always the same)
-    letters = source.choices("abcdefghijklmnopqrstuvwxyz", k=OVERSIZED_BYTES)
-    letters[6::7] = [" "] * len(letters[6::7])
-    yield cell.challenge(cell.body("".join(letters), limit=1), Intent.OVERSIZED, patient=False)
+    yield cell.challenge(cell.body(_oversized_words(), limit=1), Intent.OVERSIZED, patient=False)
+
+
+def _oversized_words() -> str:
+    """8 MiB of random words of six letters, always the same."""
+    source = random.Random("oversized")  # noqa: S311 (prompt text)
+    text = bytearray(source.randbytes(OVERSIZED_BYTES).translate(_LETTERS))
+    text[6::7] = b" " * len(text[6::7])
+    return text.decode()
