@@ -16,6 +16,7 @@ from conformance.judge import judge
 from conformance.probes.cell import Cell
 from conformance.probes.script import Script, Step
 from conformance.protocols import read
+from conformance.rules import RULES
 from conformance.values import Exchange, Finding, Level, Outcome, Verdict
 
 Case = tuple[Sent, ...]
@@ -36,6 +37,7 @@ class Tally:
     exercised: int = 0
     unsure: str | None = None
     error: str | None = None
+    finding: Finding | None = None  # the first above info
 
 
 @dataclass
@@ -51,6 +53,10 @@ class Bench:
     accepted: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
     _exchanges: OrderedDict[Case, tuple[Exchange, ...]] = field(default_factory=OrderedDict)
     _findings: OrderedDict[Case, tuple[Finding, ...]] = field(default_factory=OrderedDict)
+
+    def __post_init__(self) -> None:
+        protocol, model = self.cell.protocol, self.cell.model
+        self._rules = tuple(rule for rule in RULES.values() if rule.covers(protocol, model))
 
     def exchanges(self, case: Case, *, cures: bool = True) -> tuple[Exchange, ...] | None:
         """Every attempt of every request of a case; None where shrinking has used up its calls.
@@ -74,7 +80,7 @@ class Bench:
         if exchanges is None:
             return None
         protocol, model = self.cell.protocol, self.cell.model
-        verdicts = judge(exchanges, protocols=(protocol,), models=(model,)).verdicts
+        verdicts = judge(exchanges, rules=self._rules, protocols=(protocol,), models=(model,)).verdicts
         self._count(verdicts)
         found = [finding for verdict in verdicts for finding in verdict.findings if finding.level is not Level.INFO]
         found.sort(key=lambda finding: finding.level is not Level.MUST)
@@ -110,6 +116,8 @@ class Bench:
                 continue
             tally = self.tallies.setdefault(verdict.rule, Tally())
             tally.exercised += verdict.exercised
+            if verdict.outcome is Outcome.FAIL and tally.finding is None:
+                tally.finding = next(one for one in verdict.findings if one.level is not Level.INFO)
             if verdict.outcome is Outcome.ERROR:
                 tally.error = tally.error or verdict.reason
             elif verdict.outcome is Outcome.INCONCLUSIVE:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
+from msgspec.structs import replace
 
 from conformance import __version__
 from conformance.fuzzing.bench import Bench, Case, SpentError, Tally
 from conformance.fuzzing.nearest import nearest
-from conformance.generators.failure import Failure, sent
+from conformance.generators.failure import Failure, Sent, sent
 from conformance.generators.machine import machine
 from conformance.generators.negatives import broken, hostile
 from conformance.generators.shrinking import Aim, FoundError, run_machine, search
@@ -20,13 +21,12 @@ from conformance.generators.strategies import Proposal, requests
 from conformance.probes.cell import encode
 from conformance.protocols import Answer, read
 from conformance.rules import RULES
-from conformance.values import Basis, Finding, Level, Outcome, Protocol, Verdict
+from conformance.values import Basis, Level, Outcome, Protocol, Verdict
 
 VALID, BROKEN, HOSTILE, CONVERSATION = "valid", "broken", "hostile", "conversation"
 SHARES = {VALID: 5, BROKEN: 3, HOSTILE: 1, CONVERSATION: 1}  # of the examples
 _STRATEGIES: dict[str, Callable[..., SearchStrategy[Proposal]]] = {VALID: requests, BROKEN: broken, HOSTILE: hostile}
 STEPS = 8  # of one conversation, at most
-MOST_FAILURES = 20  # each costs a shrinking: more say little more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +41,7 @@ class Order:
     seed: int
     most_tokens: int | None = None
     shrink_calls: int = 400
+    most_failures: int = 20  # each costs a shrinking: more say little more
     kinds: Sequence[str] = tuple(SHARES)
 
 
@@ -70,7 +71,7 @@ def fuzz(benches: Sequence[Bench], order: Order, *, report: Callable[[str], None
     except SpentError as spent:
         done.partial = str(spent)
     done.requests = benches[0].player.requests if benches else 0
-    done.verdicts = [verdict for bench in benches for verdict in _verdicts(bench, done.failures)]
+    done.verdicts = [verdict for bench in benches for verdict in _verdicts(bench)]
     return done
 
 
@@ -90,8 +91,9 @@ def _hunt(hunting: _Hunting, examples: int, done: Fuzzed) -> None:
         if found is None:
             return
         done.failures.append(found)
-        if len(done.failures) >= MOST_FAILURES:
-            raise SpentError(f"{MOST_FAILURES} rules fail, which is enough")
+        most = hunting.order.most_failures
+        if len(done.failures) >= most:
+            raise SpentError(f"{most} rule{'s' * (most > 1)} found broken, which is as many as were asked for")
 
 
 def _seed(*parts: object) -> int:
@@ -140,7 +142,22 @@ class _Hunting:
         runs = max(1, examples * 2 // STEPS)  # about half of the steps send something
         error = run_machine(talk, examples=runs, seed=seed, steps=STEPS)
         self.drawn = aim.examples if error else max(aim.examples, examples)
-        return None if error is None else self._failure(error.evidence, error.rule, aim.tries, None)
+        if error is None:
+            return None
+        return self._failure(self._fewer(error.evidence, error.rule), error.rule, aim.tries, None)
+
+    def _fewer(self, case: Case, rule: str) -> Case:
+        """The case without the requests that the failure does not need: each carries the history before it."""
+        self.bench.shrinking = len(case) ** 2  # at most: a shorter case sends anew what follows the place
+        place = 0
+        while place < len(case) - 1:
+            left = _without(case, place)
+            found = self.bench.findings(left, cures=self.cures) or ()
+            if any(finding.rule == rule for finding in found):
+                case = left
+            else:
+                place += 1
+        return case
 
     def rules(self, case: Case) -> list[str]:
         """The rules that a case fails, none of those that are known to fail; from the first on it is shrinking."""
@@ -202,49 +219,46 @@ class _Line:
         return read(exchanges[-1])
 
 
+def _without(case: Case, place: int) -> Case:
+    """The case without one request; what went on from it stands alone then."""
+
+    def moved(request: Sent) -> Sent:
+        parent = request.parent
+        if parent is None or parent < place:
+            return request
+        return replace(request, parent=None if parent == place else parent - 1)
+
+    return tuple(moved(request) for number, request in enumerate(case) if number != place)
+
+
 def _case(proposal: Proposal) -> Case:
     return tuple(sent(body if isinstance(body, bytes) else encode(body), proposal.intents) for body in proposal.bodies)
 
 
-def _verdicts(bench: Bench, failures: Sequence[Failure]) -> Iterator[Verdict]:
-    """One verdict for every rule that the cell's traffic exercised."""
+def _verdicts(bench: Bench) -> Iterator[Verdict]:
+    """One verdict for every rule that the cell's traffic exercised, with its first finding where it fails."""
     cell = bench.cell
-    mine = [failure for failure in failures if (failure.protocol, failure.model) == (cell.protocol, cell.model)]
     for name, entry in RULES.items():
         tally = bench.tallies.get(name)
         if tally is None:
             continue
-        found = tuple(_finding(failure) for failure in mine if failure.rule == name)
-        outcome, reason = _outcome(tally, found)
+        level = entry.level_on(cell.protocol, cell.model)
+        outcome, reason = _outcome(tally)
         yield Verdict(
             rule=name,
             protocol=cell.protocol,
             model=cell.model,
             outcome=outcome,
-            level=found[0].level or entry.level if found else entry.level_on(cell.protocol, cell.model),
-            findings=found,
+            level=level if tally.finding is None else tally.finding.level or level,
+            findings=() if tally.finding is None else (tally.finding,),
             exercised=tally.exercised,
             reason=reason,
         )
 
 
-def _outcome(tally: Tally, found: Sequence[Finding]) -> tuple[Outcome, str | None]:
+def _outcome(tally: Tally) -> tuple[Outcome, str | None]:
     if tally.error is not None:
         return Outcome.ERROR, tally.error
-    if found:
+    if tally.finding is not None:
         return Outcome.FAIL, None
     return (Outcome.PASS, None) if tally.exercised else (Outcome.INCONCLUSIVE, tally.unsure)
-
-
-def _finding(failure: Failure) -> Finding:
-    return Finding(
-        message=failure.message,
-        pointer=failure.pointer,
-        expected=failure.expected,
-        actual=failure.actual,
-        level=failure.level,
-        rule=failure.rule,
-        basis=failure.basis,
-        protocol=failure.protocol,
-        model=failure.model,
-    )

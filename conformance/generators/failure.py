@@ -32,7 +32,7 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def body(self) -> bytes:
         """The bytes that are sent."""
-        return self.text.encode() if self.text is not None else base64.b64decode(self.base64 or "")
+        return self.text.encode() if self.text is not None else base64.b64decode(self.base64 or "", validate=True)
 
 
 class Nearest(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,7 +29,7 @@ from conformance.rules.past_turns import orphans
 from conformance.values import Intent, Protocol, Request
 
 CELLS = [(protocol, model) for protocol in Protocol for model in (K31, K3)]
-EXAMPLES = 70
+EXAMPLES = 50
 
 
 def drawn(strategy: st.SearchStrategy[Any], examples: int = EXAMPLES, number: int = 3) -> list[Any]:
