@@ -225,6 +225,8 @@ def _unfinished(answer: Answer) -> bool:
     text = answer.text
     if not text:
         return bool(answer.reasoning)
+    if answer.asked.last_user.endswith(text):  # given back to its end, as it was asked for
+        return False
     return text[-1].isalnum() or text[-1].isspace() or text[-1] in _UNFINISHED
 
 
