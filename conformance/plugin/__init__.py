@@ -26,9 +26,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Bring in the plugin proper, which checks the options before anything is collected."""
     if NAME in config.option.plugins or any(map(_is_suite, config.args)):
-        from conformance.plugin import active  # noqa: PLC0415 (other pytest runs must not pay for it)
+        from conformance.plugin import active, hidden  # noqa: PLC0415 (other pytest runs must not pay for them)
 
         config.pluginmanager.register(active, "conformance.plugin.active")
+        config.pluginmanager.register(hidden, "conformance.plugin.hidden")
 
 
 def is_whole(argument: str) -> bool:

@@ -145,3 +145,28 @@ def test_a_mistaken_target_does_not_show_the_key_that_it_holds(target, tmp_path)
     said = command("run", "--target", target.format(quote(CANARY, safe="")), folder=tmp_path, expected=(2,))
     assert "must be a base URL" in said
     assert sings(said) == []
+
+
+FAILING = """
+import base64, os
+
+def test_fails():
+    key = os.environ["KIMI_API_KEY"]
+    print("sent", key, base64.b64encode(key.encode()).decode())
+    headers = {"Authorization": f"Bearer {key}"}
+    assert headers == {}, f"cust-{40 + 2}"
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-p", "xdist.plugin", "-n", "1")], ids=["alone", "xdist"])
+def test_a_failure_in_pytest_shows_no_key(workers, tmp_path):
+    (tmp_path / "test_failing.py").write_text(FAILING, "utf-8")
+    line = [sys.executable, "-m", "pytest", "-p", "conformance.plugin", "-l", "--junitxml=junit.xml", *workers]
+    line += ["--kimi-redact", r"cust-\d+", "--kimi-out", "out", "test_failing.py"]
+    environment = {**os.environ, "KIMI_API_KEY": CANARY, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(line, capture_output=True, env=environment, cwd=tmp_path, timeout=120, check=False)  # noqa: S603 (ours)
+    said = done.stdout.decode() + done.stderr.decode() + (tmp_path / "junit.xml").read_text("utf-8")
+    assert "[key redacted]" in said
+    assert "test_fails" in said
+    assert "cust-42" not in said
+    assert sings(said) == []
