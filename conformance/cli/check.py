@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -93,6 +94,7 @@ def _check(given: dict[str, Any]) -> int:
     )
     reading = Reading(fields=given["fields"] or FieldMap(), request=given["request"])
     sources, unreadable = gather(given["files"], reading, whole=given["together"])
+    _possible(given, sources, unreadable)
     key = os.environ.get(DEFAULT_KEY_ENV, "")
     secrets = Secrets((key,), given["redact"])
     hidden = Placeholders() if given["redact_content"] else None
@@ -127,6 +129,21 @@ def _check(given: dict[str, Any]) -> int:
     for error in unreadable:
         click.echo(f"cannot read {safe(error.path)}: {safe(secrets.text(error.reason))}", err=True)
     return decision.code if decision.code == Exit.INTERNAL or not unreadable else Exit.USAGE
+
+
+def _possible(given: dict[str, Any], sources: Sequence[Source], unreadable: Sequence[Unreadable]) -> None:
+    """Refuse options that do not fit the files."""
+    if given["request"] and not unreadable and all(source.format != "curl" for source in sources):
+        raise click.UsageError("--request is for the output of curl -i, and no file is one.")
+    if given["journal"] and any(_same(given["journal"], source.path) for source in sources):
+        raise click.UsageError(f"--journal {safe(given['journal'])} would overwrite a file that is judged.")
+
+
+def _same(one: str, two: str) -> bool:
+    try:
+        return Path(one).exists() and Path(two).exists() and Path(one).samefile(two)
+    except (OSError, ValueError):
+        return False
 
 
 def _parts(sources: Sequence[Source]) -> Iterator[Iterable[Exchange]]:

@@ -85,6 +85,8 @@ def test_a_mistake_is_a_usage_error_that_says_what_is_valid(log, text, words):
         (["--map", "requst=a"], "did you mean request?"),
         (["--assume-model", "kimi-k31"], "Did you mean"),
         (["--journal", "no/\0/file"], "cannot be written"),
+        (["--journal", "./a.jsonl"], "would overwrite a file that is judged"),
+        (["--request", "b.json"], "--request is for the output of curl -i"),
     ],
 )
 def test_mistaken_options_are_usage_errors(log, arguments, words):
