@@ -53,13 +53,13 @@ class Listen:
 
 def upstream(text: str) -> Upstream:
     """Read a base URL, with or without ``/v1`` at its end. Raises ``BadAddress``."""
-    shown = address(text)[:80]
+    shown = address(text).rpartition("@")[2][:80]
     try:
         url = httpx.URL(text.strip())
         port = url.port
     except (httpx.InvalidURL, ValueError) as error:
         raise BadAddress(f"{shown!r} is no URL: {error}") from None
-    if url.scheme not in _PORTS or not url.host:
+    if url.scheme not in _PORTS or not url.host or "%" in url.host:
         raise BadAddress(f"{shown!r} is no base URL; expected one such as https://direct.evolink.ai")
     if url.userinfo or url.query or url.fragment:
         raise BadAddress("the upstream must be a base URL: without user, query or fragment")

@@ -26,6 +26,7 @@ class Channel:
     def __init__(self, role: Role, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.http = h11.Connection(role, max_incomplete_event_size=LONGEST_HEAD)
         self.proxied: bytes = b""  # what precedes each target where an HTTP proxy forwards in the clear
+        self.ended = False  # the other side has closed
         self._reader = reader
         self._writer = writer
 
@@ -35,7 +36,9 @@ class Channel:
             event = self.http.next_event()
             if event is not h11.NEED_DATA:
                 return event
-            self.http.receive_data(await self._reader.read(READ))
+            data = await self._reader.read(READ)
+            self.ended = not data
+            self.http.receive_data(data)
 
     async def send(self, event: Event) -> None:
         """Write an event at once, and wait while the other side does not keep up. Raises ``OSError``."""

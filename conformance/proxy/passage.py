@@ -107,8 +107,7 @@ class Passage:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        if self._client.http.their_state is not h11.DONE:
-            await self._drained()
+        await self._drained()
 
     async def _send(self, line: Channel) -> None:
         """Pass the request's body on, then watch the client. Raises ``Gone``; returns never."""
@@ -125,6 +124,8 @@ class Passage:
         raise Gone
 
     async def _send_on(self, line: Channel, event: h11.Data | h11.EndOfMessage) -> None:
+        for _ in range(2):  # lets the loop take in an early answer, which asyncio loses where this write fails
+            await asyncio.sleep(0)
         try:
             await line.send(event)
         except (OSError, h11.LocalProtocolError):
@@ -147,8 +148,11 @@ class Passage:
             try:
                 event = await line.event()
             except (OSError, h11.RemoteProtocolError) as error:
-                closed = isinstance(error, OSError) or "closed connection" in str(error)
-                raise Broke("reset" if closed else "protocol", _words(error)) from None
+                if line.ended:
+                    raise Broke(
+                        "reset", "closed before the end of the answer" if self._began else "no answer"
+                    ) from None
+                raise Broke("reset" if isinstance(error, OSError) else "protocol", _words(error)) from None
             try:
                 if await self._pass_back(event):
                     return
@@ -181,7 +185,7 @@ class Passage:
                     h11.InformationalResponse(status_code=event.status_code, headers=headers, reason=event.reason)
                 )
         else:
-            raise Broke("reset", "the connection was closed before an answer")
+            raise Broke("reset", "no answer")
         return False
 
     def _takes_trailers(self, answer: h11.Response) -> bool:
@@ -209,7 +213,8 @@ class Passage:
 
     async def _drained(self) -> None:
         """Let the client finish its request, since closing earlier could destroy the answer on its way."""
-        if self._client.http.they_are_waiting_for_100_continue:
+        http = self._client.http
+        if http.their_state is not h11.SEND_BODY or http.they_are_waiting_for_100_continue:
             return
         with suppress(OSError, h11.ProtocolError, Gone, TimeoutError):
             async with asyncio.timeout(LINGER_SECONDS):
