@@ -25,7 +25,7 @@ def gather(names: Iterable[str], reading: Reading, *, whole: bool) -> tuple[list
     seen: set[Path | str] = set()
     for name in names:
         for path in _expanded(name, unreadable):
-            identity = path if path == STDIN else Path(path).resolve()
+            identity = _identity(path)
             if identity in seen:
                 click.echo(f"{safe(path)} is given twice and judged once", err=True)
                 continue
@@ -35,6 +35,14 @@ def gather(names: Iterable[str], reading: Reading, *, whole: bool) -> tuple[list
             except Unreadable as error:
                 unreadable.append(error)
     return sources, unreadable
+
+
+def _identity(path: str) -> Path | str:
+    """What tells files apart: the place that a name leads to, or the name itself where it leads nowhere."""
+    try:
+        return path if path == STDIN else Path(path).resolve()
+    except (OSError, RuntimeError, ValueError):  # a loop of links is a RuntimeError before Python 3.13
+        return path
 
 
 def _expanded(name: str, unreadable: list[Unreadable]) -> list[str]:
@@ -52,11 +60,17 @@ def _expanded(name: str, unreadable: list[Unreadable]) -> list[str]:
 
 
 def _is_recording(path: Path) -> bool:
-    """Whether a file of a directory is taken: by its name, and for YAML and JSON by its content."""
+    """Whether a file of a directory is taken: by its name, and for YAML and JSON by its content.
+
+    One that cannot be opened is taken, so that it is named among those that cannot be read.
+    """
     suffix = path.suffix.lower()
-    if suffix in SUFFIXES:
-        return path.is_file() and not is_run_file(path)
-    if suffix not in CASSETTES or not path.is_file():
+    if suffix not in (*SUFFIXES, *CASSETTES) or not path.is_file():
         return False
-    with path.open("rb") as file:
-        return cassettes.is_cassette(file.read(_HEAD))
+    try:
+        if suffix in SUFFIXES:
+            return not is_run_file(path)
+        with path.open("rb") as file:
+            return cassettes.is_cassette(file.read(_HEAD))
+    except OSError:
+        return True

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -34,7 +36,7 @@ def read(path: str | Path, reading: Reading | None = None) -> Recording:
     """The recording in a file, ``-`` for standard input. Raises ``Unreadable`` for a broken, empty or foreign file."""
     name = str(path)
     if name == STDIN:
-        return parse(_bounded(sys.stdin.buffer, name), name, reading)
+        return parse(_bounded(_standard_input(), name), name, reading)
     with _opened(name) as file:
         data = _bounded(file, name)
     return parse(data, name, reading)
@@ -45,7 +47,7 @@ def open_file(path: str | Path, reading: Reading | None = None) -> Recording | L
     name = str(path)
     if name == STDIN:
         return read(name, reading)
-    with _opened(name) as file:
+    with _opened(name) as file, _readable(name):
         size = file.seek(0, 2)
         file.seek(0)
         head = file.read(HEAD)
@@ -54,6 +56,21 @@ def open_file(path: str | Path, reading: Reading | None = None) -> Recording | L
     if size > LARGE and (journal.is_journal(head) or (not _holds_verdicts(head) and _is_log(head))):
         return open_large(name, (reading or Reading()).fields)
     return read(name, reading)
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:  # the caller closed it
+        raise Unreadable(STDIN, "standard input is closed")
+    return sys.stdin.buffer
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """A device that fails while it is read is no fault of ours."""
+    try:
+        yield
+    except OSError as error:
+        raise Unreadable(name, error.strerror or str(error)) from None
 
 
 def _opened(name: str) -> BinaryIO:
@@ -155,9 +172,10 @@ def _bounded(file: BinaryIO, path: str) -> bytes:
     """What is left to read, asked for in parts, so that the bound costs no memory of its own."""
     parts: list[bytes] = []
     size = 0
-    while part := file.read(PART):
-        size += len(part)
-        if size > LARGEST:
-            raise Unreadable(path, f"larger than {LARGEST // 1024**3} GiB; split the recording")
-        parts.append(part)
+    with _readable(path):
+        while part := file.read(PART):
+            size += len(part)
+            if size > LARGEST:
+                raise Unreadable(path, f"larger than {LARGEST // 1024**3} GiB; split the recording")
+            parts.append(part)
     return b"".join(parts)

@@ -91,7 +91,7 @@ def _read(exchange: Exchange) -> Answer:
         media_type=media_type,
         kind=kind,
         raw=raw,
-        broken=exchange.failure.kind if exchange.failure else None,
+        broken=exchange.failure.kind if exchange.failure else _unread(len(raw), streamed),
         value=text.value,
         json_error=text.error,
         duplicate_keys=streamed.duplicates if streamed else text.duplicates,
@@ -104,6 +104,14 @@ def _read(exchange: Exchange) -> Answer:
         **vars(content),
         notes=notes.all(),
     )
+
+
+def _unread(size: int, streamed: _Streamed | None) -> str | None:
+    """``cut`` where the reader left a part of the answer out: what is missing is not the server's fault."""
+    if streamed is None:
+        return "cut" if size > MAX_BODY else None
+    left_out = any(problem.kind is sse.Fault.TOO_LARGE for problem in streamed.stream.problems)
+    return "cut" if size > MAX_BODY or streamed.stream.dropped or left_out else None
 
 
 def _media_type(headers: tuple[tuple[str, str], ...]) -> str | None:

@@ -199,7 +199,7 @@ class Answer:
     media_type: str | None  # lower case, without parameters
     kind: Kind
     raw: bytes
-    broken: str | None  # the exchange's failure kind: the transport broke off, or nothing came
+    broken: str | None  # the failure kind: the transport broke off, nothing came, or it is too large to be read whole
 
     # JSON
     value: object  # the JSON body; MISSING where there is none or it does not parse

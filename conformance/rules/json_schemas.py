@@ -12,9 +12,12 @@ from functools import lru_cache
 from typing import Any
 
 from conformance.rules.payloads import brief
+from conformance.rules.schema_costs import TooCostly, affordable
 
 _SHOWN = 200
 _LARGEST = 2**20  # characters of a schema that is compiled
+_LARGEST_PRODUCT = 10**8  # characters of a schema without references times those of a value that need no estimate
+_REFERENCE = re.compile(r'"\$(?:ref|dynamicRef)":')
 _REMOTE = re.compile(r'"\$(?:ref|dynamicRef)": *"[^#"]')
 
 
@@ -38,6 +41,7 @@ def breach(schema: dict[str, Any], value: object) -> SchemaFault | None:
         text = json.dumps(schema, ensure_ascii=True, sort_keys=True)
     except (ValueError, RecursionError):
         raise Unusable("the schema is nested too deep") from None
+    _affordable(schema, text, value)
     try:
         error = next(iter(_compiled(text).iter_errors(value)), None)
     except (ValueError, TypeError, RecursionError, OverflowError) as problem:
@@ -51,6 +55,17 @@ def breach(schema: dict[str, Any], value: object) -> SchemaFault | None:
         expected=brief(_at(schema, list(error.schema_path))),
         actual=brief(_at(value, path)),
     )
+
+
+def _affordable(schema: dict[str, Any], text: str, value: object) -> None:
+    try:
+        size = len(json.dumps(value, ensure_ascii=True))
+        if _REFERENCE.search(text) or len(text) * size > _LARGEST_PRODUCT:
+            affordable(schema, value, size)
+    except (ValueError, RecursionError):
+        raise Unusable("the schema or the value is nested too deep") from None
+    except TooCostly as problem:
+        raise Unusable(f"the schema is not followed: {problem}") from None
 
 
 @lru_cache(maxsize=256)

@@ -305,3 +305,34 @@ def test_verdicts_fold_over_files():
         5,
         (finding,),
     )
+
+
+def test_names_that_lead_nowhere_are_named_and_the_others_are_judged(write):
+    good = write("d/good.har", entry("chat.plain"))
+    Path("loop").symlink_to("loop")
+    result = check("loop", "a\nb", "\x1b[31m", good)
+    assert result.exit_code == 2
+    assert "cannot read loop: " in result.stderr
+    assert "cannot read a\\nb: no such file" in result.stderr
+    assert "\x1b" not in result.output
+    assert "d/good.har: 1 exchange" in result.stdout
+
+
+def test_a_file_that_cannot_be_opened_does_not_hide_its_neighbours(write, monkeypatch):
+    write("d/good.har", entry("chat.plain"))
+    for name in ("shut.har", "shut.jsonl", "shut.yaml"):
+        write(f"d/{name}")
+    opened = Path.open
+
+    def guarded(path, *mode):
+        if path.name.startswith("shut"):
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *mode)
+
+    monkeypatch.setattr(Path, "open", guarded)
+    document, result = as_json("d")
+    assert result.exit_code == 2
+    assert [file["file"] for file in document["files"]] == ["d/good.har"]
+    assert {error["file"]: error["reason"] for error in document["unreadable"]} == {
+        f"d/{name}": "Permission denied" for name in ("shut.har", "shut.jsonl", "shut.yaml")
+    }

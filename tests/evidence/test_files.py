@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+from pathlib import Path
 
 import pytest
 
-from conformance.evidence import Unreadable, files, parse, read
+from conformance.evidence import Unreadable, files, open_file, parse, read
 from conformance.reports.runfile import FORMAT
 
 
@@ -64,3 +66,22 @@ def test_a_file_that_is_too_large_is_refused_without_reading_it_whole(monkeypatc
 
     with pytest.raises(Unreadable, match="larger than"):
         files._bounded(Endless(), "x")
+
+
+def test_a_device_that_fails_while_it_is_read_is_named(monkeypatch, tmp_path):
+    class Failing(io.BytesIO):
+        def read(self, *_: object) -> bytes:
+            raise OSError(errno.EIO, "Input/output error")
+
+    path = tmp_path / "a.har"
+    path.write_text("{}", "utf-8")
+    monkeypatch.setattr(Path, "open", lambda *_: Failing())
+    for reading in (read, open_file):
+        with pytest.raises(Unreadable, match="Input/output error"):
+            reading(path)
+
+
+def test_a_closed_standard_input_is_named(monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(Unreadable, match="standard input is closed"):
+        read("-")
