@@ -16,7 +16,7 @@ from conformance.fuzzing.nearest import nearest
 from conformance.generators.failure import Failure, Sent, sent
 from conformance.generators.machine import machine
 from conformance.generators.negatives import broken, hostile
-from conformance.generators.shrinking import Aim, FoundError, run_machine, search
+from conformance.generators.shrinking import Aim, EnoughError, FoundError, run_machine, search
 from conformance.generators.strategies import Proposal, requests
 from conformance.probes.cell import encode
 from conformance.protocols import Answer, read
@@ -110,6 +110,7 @@ class _Hunting:
     skipped: set[str] = field(default_factory=set)  # rules that are known to fail
     drawn: int = 0  # examples until the last failure, or in vain
     rounds: int = 0
+    last: FoundError | None = None  # in a conversation
 
     @property
     def cures(self) -> bool:
@@ -119,7 +120,7 @@ class _Hunting:
     def next_failure(self, examples: int, *, skipped: set[str]) -> Failure | None:
         """The next failure of a rule that is not skipped, shrunk."""
         cell = self.bench.cell
-        self.skipped, self.bench.shrinking = skipped, None
+        self.skipped, self.bench.shrinking, self.last = skipped, None, None
         seed = _seed(self.order.seed, self.kind, cell.protocol.value, cell.model, self.rounds)
         self.rounds += 1
         found = (self._conversation if self.kind == CONVERSATION else self._request)(examples, seed)
@@ -160,8 +161,13 @@ class _Hunting:
         return case
 
     def rules(self, case: Case) -> list[str]:
-        """The rules that a case fails, none of those that are known to fail; from the first on it is shrinking."""
-        found = self.bench.findings(case, cures=self.cures) or ()
+        """The rules that a case fails, none of those that are known to fail; from the first on it is shrinking.
+
+        Raises ``EnoughError`` once shrinking has used up its calls.
+        """
+        found = self.bench.findings(case, cures=self.cures)
+        if found is None:
+            raise EnoughError
         rules = list(dict.fromkeys(finding.rule for finding in found if finding.rule not in self.skipped))
         if rules and self.bench.shrinking is None:
             self.bench.shrinking = self.order.shrink_calls
@@ -209,14 +215,17 @@ class _Line:
         """As ``machine.Line``."""
         hunting = self._hunting
         self._case = (*self._case, sent(encode(body), parent=self._kept if goes_on else None))
-        exchanges = hunting.bench.exchanges(self._case, cures=True)
-        if exchanges is None:
-            return None
-        if self._aim.meets(hunting.rules(self._case)):
-            raise FoundError(self._aim.rule or "", self._case)
+        try:
+            met = self._aim.meets(hunting.rules(self._case))
+        except EnoughError:
+            raise EnoughError(hunting.last) from None
+        if met:
+            hunting.last = FoundError(self._aim.rule or "", self._case)
+            raise hunting.last
         if keep:
             self._kept = len(self._case) - 1
-        return read(exchanges[-1])
+        exchanges = hunting.bench.exchanges(self._case, cures=True)
+        return None if exchanges is None else read(exchanges[-1])
 
 
 def _without(case: Case, place: int) -> Case:

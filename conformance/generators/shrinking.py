@@ -44,6 +44,17 @@ class FoundError(Exception):
         self.evidence = evidence
 
 
+class EnoughError(BaseException):
+    """Raised by whoever judges to end a shrinking early: what failed last has to do; ``found`` in a machine.
+
+    No ``Exception``: hypothesis would take one for a failure and shrink it.
+    """
+
+    def __init__(self, found: FoundError | None = None) -> None:
+        super().__init__()
+        self.found = found
+
+
 @dataclass(frozen=True, kw_only=True)
 class Failing(Generic[T]):
     """A value that fails, as small as shrinking made it."""
@@ -95,7 +106,7 @@ def search(
     """Draw up to so many values until one fails, and shrink it; also how many were drawn.
 
     ``failing`` names the rules that a value fails, and must say the same of an equal value. Shrinking follows the first
-    rule of the first failing value. Where ``failing`` gives up it names none, which ends the shrinking early.
+    rule of the first failing value, until nothing smaller fails or ``failing`` raises ``EnoughError``.
     """
     aim = Aim()
     last: list[T] = []
@@ -111,7 +122,7 @@ def search(
         found = hypothesis.find(strategy, condition, settings=settings(examples), random=source)
     except NoSuchExample:
         return None, aim.examples
-    except Flaky:  # the target answers differently every time: the last value that failed has to do
+    except (Flaky, EnoughError):  # Flaky: the target answers differently every time
         if not last:
             raise
         found = last[0]
@@ -124,6 +135,10 @@ def run_machine(machine: type[RuleBasedStateMachine], *, examples: int, seed: in
         run_state_machine_as_test(hypothesis.seed(seed)(machine), settings=settings(examples, steps=steps))
     except FoundError as error:
         return error
+    except EnoughError as error:
+        if error.found is None:
+            raise
+        return error.found
     except Flaky as error:  # as in ``search``
         causes: tuple[Exception, ...] = getattr(error, "exceptions", ())
         found = next((cause for cause in causes if isinstance(cause, FoundError)), None)
