@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,22 +20,24 @@ _TERMS: dict[Protocol, Callable[[dict[str, Any]], Terms]] = {
     Protocol.RESPONSES: responses.terms,
 }
 _MEMORY: Memory[Asked] = Memory(size=256, weight=16 * 2**20, weigh=lambda asked: len(asked.raw))
-_ENDS = {
-    "/chat/completions": Protocol.CHAT,
-    "/messages": Protocol.MESSAGES,
-    "/responses": Protocol.RESPONSES,
+_ENDS = {  # messages and responses are common words in paths, so that they need their version before them
+    re.compile(r"(?:^|/)chat/completions$"): Protocol.CHAT,
+    re.compile(r"(?:^/?|://[^/]*/|/v\d[^/]*/)messages$"): Protocol.MESSAGES,
+    re.compile(r"(?:^/?|://[^/]*/|/v\d[^/]*/)responses$"): Protocol.RESPONSES,
 }
 
 
 def surface(method: str, url: str) -> Protocol | None:
     """The surface that a request is for, by the end of its path, behind any prefix; None for any other request.
 
+    ``/v1/messages`` and ``/v1/responses`` count behind a prefix, and so do both without a version at the root.
+
     A HEAD or OPTIONS request (a browser's preflight) is for none.
     """
     if method.upper() in ("HEAD", "OPTIONS"):
         return None
     path = _path(url).rstrip("/")
-    return next((protocol for end, protocol in _ENDS.items() if path.endswith(end)), None)
+    return next((protocol for end, protocol in _ENDS.items() if end.search(path)), None)
 
 
 def ask(protocol: Protocol, request: Request) -> Asked:

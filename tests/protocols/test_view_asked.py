@@ -20,6 +20,10 @@ def asked(protocol: Protocol, body: Any, **more: Any) -> Asked:
 @pytest.mark.parametrize(
     ("method", "url", "protocol"),
     [
+        ("POST", "https://h/v1/threads/t/messages", None),
+        ("POST", "https://h/rooms/7/messages", None),
+        ("POST", "https://h/gateway/v1beta/messages?beta=true", MESSAGES),
+        ("POST", "https://h/messages", MESSAGES),
         ("POST", "https://direct.evolink.ai/v1/chat/completions", CHAT),
         ("POST", "https://gateway.example/kimi/proxy/v1/messages?beta=true", MESSAGES),
         ("POST", "http://127.0.0.1:1/v1/responses/#x", RESPONSES),
