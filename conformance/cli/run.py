@@ -70,6 +70,7 @@ class Workers(click.ParamType):  # type: ignore[type-arg]  # not generic at run 
     help="Seconds that one answer may take.",
 )
 @click.option("--rpm", type=click.FloatRange(min=0, min_open=True, max=1e6), help="Requests a minute, at most.")
+@click.option("--replay-failure", metavar="FILE", help="Only send the requests of a failure file of fuzz again.")
 @redact_option
 @format_option
 @click.pass_context
@@ -79,6 +80,11 @@ def run(ctx: click.Context, /, **given: Any) -> None:
     Without a target, the embedded reference server is started and tested. The key is read from an environment variable
     and stands in no file that is written.
     """
+    again = given.pop("replay_failure")
+    if again is not None:
+        from conformance.cli.replaying import replay_file  # noqa: PLC0415 (only where it is asked for)
+
+        ctx.exit(replay_file(again, **{name: given[name] for name in ("target", "key_env", "timeout", "output")}))
     options = list(_options(given))
     from conformance.cli.engine import UsageFailure, drive  # noqa: PLC0415 (pytest, once the options are known good)
 
