@@ -415,7 +415,7 @@ def test_exchanges_are_named_by_probe_surface_model_and_number() -> None:
     kept: list[Exchange] = []
     with servers.serving(servers.fixed(200, b"{}")) as server:
         playing = player(server.url, kept)
-        assert playing.play("short-answer", CELL, answers.short(CELL)) == 2
+        assert len(playing.play("short-answer", CELL, answers.short(CELL))) == 2
         playing.close()
     assert [exchange.id for exchange in kept] == [
         "short-answer/chat/kimi-k3.1-pro/1",
@@ -430,8 +430,8 @@ def test_a_step_for_an_address_that_the_target_lacks_ends_the_script() -> None:
     with servers.serving(servers.fixed(200, b"{}")) as server:
         playing = player(server.url, kept)
         first, second = Step(body=b"{}"), Step(body=b"{}", place=Place.SECOND)
-        assert playing.play("probe", CELL, steps(first, second, first)) == 1
-        assert playing.play("probe", CELL, steps(Step(body=b"{}", place=Place.LIMITED))) == 0
+        assert len(playing.play("probe", CELL, steps(first, second, first))) == 1
+        assert len(playing.play("probe", CELL, steps(Step(body=b"{}", place=Place.LIMITED)))) == 0
         playing.close()
 
 
@@ -462,7 +462,7 @@ def test_server_errors_on_requests_that_may_be_refused_do_not_count_as_the_targe
     kept: list[Exchange] = []
     with servers.serving(servers.fixed(500, b"{}")) as server:
         playing = player(server.url, kept)
-        assert playing.play("probe", CELL, steps(*[Step(body=b"{}", cures=False)] * 30)) == 30
+        assert len(playing.play("probe", CELL, steps(*[Step(body=b"{}", cures=False)] * 30))) == 30
         playing.close()
     assert playing.stopped is None
 
@@ -472,7 +472,7 @@ def test_hostile_requests_that_break_connections_do_not_count_as_the_target_bein
     with servers.serving(servers.closes) as server:
         playing = player(server.url, kept)
         hostile = Step(body=b"{}", intents=(Intent.HOSTILE,))
-        assert playing.play("probe", CELL, steps(*[hostile] * 20)) == 20
+        assert len(playing.play("probe", CELL, steps(*[hostile] * 20))) == 20
         playing.close()
     assert playing.stopped is None
 
