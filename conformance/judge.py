@@ -5,9 +5,11 @@ One call judges one evidence set: the exchanges of a run, or of one file. Pairs 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from types import ModuleType
+from typing import Any, cast
 
 from msgspec.structs import replace
 
@@ -69,6 +71,19 @@ def judge(
     found = [finding for verdict in verdicts for finding in verdict.findings]
     found.sort(key=lambda finding: (order.get(finding.exchange or "", 0), -RANK[finding.level or Level.INFO]))
     return Judgement(verdicts=verdicts, findings=tuple(found))
+
+
+def exercising(exchanges: Iterable[Exchange], rules: Iterable[Rule]) -> Iterator[tuple[Rule, Group]]:
+    """Each rule with each exchange, pair or conversation that exercises it: its guard is met, and it can be told."""
+    answers = [read(exchange) for exchange in exchanges]
+    groups: dict[Finder, list[Group]] = {}
+    tallies: dict[Cell, _Tally] = {}
+    for entry in rules:
+        for group in _subjects(entry, answers, groups, tallies):
+            before = {cell: tallies[cell].exercised if cell in tallies else 0 for cell in _cells(entry, group)}
+            _apply(entry, group, tallies)
+            if any(tallies[cell].exercised > count for cell, count in before.items()):
+                yield entry, group
 
 
 def _subjects(
@@ -185,3 +200,14 @@ def _outcome(tally: _Tally) -> tuple[Outcome, str | None]:
 def _words(error: Exception, group: Group) -> str:
     words = text(" ".join(str(error).split()), 200)
     return f"{type(error).__name__}: {words} (exchange {group[-1].exchange.id})"
+
+
+class _Judge(ModuleType):
+    """A module that may be called, so that ``conformance.judge(…)`` works whether or not the module was imported."""
+
+    def __call__(self, exchanges: Iterable[Exchange], **options: Any) -> Judgement:
+        """As the function ``judge``."""
+        return judge(exchanges, **options)
+
+
+sys.modules[__name__].__class__ = _Judge

@@ -13,14 +13,14 @@ import conformance
 PACKAGE = Path(conformance.__file__).parent
 
 LAYERS = (  # from the bottom; parts of one layer do not import one another, but for the pairs in BESIDE
-    ("values", "sse", "redact", "plain"),
+    ("values", "sse", "redact", "plain", "prices"),
     ("specs", "models"),
     ("protocols",),
     ("rules", "reference"),
     ("deadlines", "client", "evidence", "generators", "probes"),
     ("judge", "known", "gate"),
     ("reports",),
-    ("proxy", "suite", "plugin", "selftest", "fuzzing", "cli"),
+    ("proxy", "suite", "plugin", "selftest", "planning", "schemathesis_hooks", "fuzzing", "cli"),
 )
 BESIDE = {  # importer: parts of its own layer that it may import
     "redact": {"values"},
@@ -31,9 +31,10 @@ BESIDE = {  # importer: parts of its own layer that it may import
     "probes": {"evidence", "generators"},
     "gate": {"known"},
     "suite": {"plugin"},
-    "plugin": {"suite"},
+    "plugin": {"suite", "planning"},
     "selftest": {"plugin", "suite"},
-    "cli": {"plugin", "suite", "proxy", "selftest", "fuzzing"},
+    "planning": {"selftest"},
+    "cli": {"plugin", "suite", "proxy", "selftest", "fuzzing", "planning"},
 }
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 

@@ -12,10 +12,12 @@ from typing import Any
 import click
 
 from conformance.models import ALL
+from conformance.prices import Price
 
 NAME = "kimi-conformance.toml"
 LARGEST = 1024**2  # bytes
-KEYS = ("aliases",)
+DEAREST = 1e9  # of whatever currency; a larger price is a mistake, as is one that is no number
+KEYS = ("aliases", "prices")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +25,7 @@ class Configuration:
     """What the file says; empty where there is none."""
 
     aliases: Mapping[str, str] = field(default_factory=dict)  # a gateway's name of a model to the documented id
+    prices: Mapping[str, Price] = field(default_factory=dict)  # of a million tokens, by documented id
 
 
 def configuration(folder: Path | None = None) -> Configuration:
@@ -39,7 +42,10 @@ def configuration(folder: Path | None = None) -> Configuration:
     for key in document:
         if key not in KEYS:
             raise click.UsageError(f"{NAME}: {key[:80]!r} is no setting. {_hint(key, KEYS)}")
-    return Configuration(aliases=_aliases(document.get("aliases", {})))
+    return Configuration(
+        aliases=_aliases(document.get("aliases", {})),
+        prices=_prices(document.get("prices", {})),
+    )
 
 
 def _aliases(table: Any) -> dict[str, str]:
@@ -52,6 +58,26 @@ def _aliases(table: Any) -> dict[str, str]:
         if name in ALL and model != name:
             raise click.UsageError(f"{NAME}: aliases.{name}: a documented model cannot stand for another.")
     return dict(table)
+
+
+def _prices(table: Any) -> dict[str, Price]:
+    example = f'as in [prices."{ALL[0]}"] with input = 1.0 and output = 4.0'
+    if not isinstance(table, dict) or not all(isinstance(row, dict) for row in table.values()):
+        raise click.UsageError(f"{NAME}: prices has a table for each model, {example}.")
+    found = {}
+    for name, row in table.items():
+        if name not in ALL:
+            raise click.UsageError(f"{NAME}: prices.{name[:80]} is no model. {_hint(name, ALL)}")
+        for key, value in row.items():
+            if key not in Price.__struct_fields__:
+                hint = _hint(key, Price.__struct_fields__)
+                raise click.UsageError(f"{NAME}: prices.{name}.{key[:80]} is no setting. {hint}")
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < DEAREST:
+                raise click.UsageError(f"{NAME}: prices.{name}.{key} is no price of a million tokens.")
+        if not {"input", "output"} <= row.keys():
+            raise click.UsageError(f"{NAME}: prices.{name} lacks input or output, {example}.")
+        found[name] = Price(**row)
+    return found
 
 
 def _hint(word: str, words: Iterable[str]) -> str:

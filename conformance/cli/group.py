@@ -24,6 +24,7 @@ DEBUG = "KIMI_CONFORMANCE_DEBUG"
 
 COMMANDS = {  # in the order of the help; the module of each is conformance.cli.NAME and holds a command of that name
     "run": "Run the suite against a server and write a report.",
+    "plan": "Say what run would send and what it may cost; sends nothing.",
     "check": "Judge recorded exchanges: HAR, cassettes, journals, JSONL logs, curl -i.",
     "proxy": "Judge real traffic on its way to an upstream.",
     "fuzz": "Draw requests and conversations, judge the answers, and shrink what fails.",

@@ -31,6 +31,7 @@ class Probe:
     protocols: Sequence[Protocol]
     models: Sequence[str]
     rules: frozenset[str]  # those that it declares
+    smoke: Sequence[str] = ()  # the models for which a smoke run includes it
 
     def covers(self, protocol: Protocol, model: str) -> bool:
         """Whether it applies to a cell."""
@@ -61,6 +62,7 @@ def _probe(module: ModuleType, function: Callable[..., None]) -> Probe:
         protocols=cells.get("protocols", tuple(Protocol)),
         models=cells.get("models", ALL),
         rules=frozenset(select(patterns, RULES)) if patterns else frozenset(),
+        smoke=next((mark.args or ALL for mark in marks if mark.name == "smoke"), ()),
     )
 
 
