@@ -6,11 +6,16 @@ is what runs when it is named (``pytest --pyargs conformance.suite``) or when ``
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conformance.plugin.options import add_options
+
+if TYPE_CHECKING:
+    from conformance.plugin.fixture import Evidence
 
 NAME = "conformance.plugin"
 SUITE = "conformance.suite"
@@ -30,6 +35,24 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.pluginmanager.register(active, "conformance.plugin.active")
         config.pluginmanager.register(hidden, "conformance.plugin.hidden")
+
+
+@pytest.fixture
+def kimi_conformance() -> Evidence:
+    """Judges what the test's own client does by way of ``kimi_conformance.transport()``, and fails on must findings."""
+    from conformance.plugin.fixture import Evidence  # noqa: PLC0415 (only where it is asked for)
+
+    return Evidence()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Judge once the test has ended, as a part of it: a violation is a failure, not an error of a teardown."""
+    result = yield
+    evidence = getattr(item, "funcargs", {}).get("kimi_conformance")
+    if evidence is not None:
+        evidence.verify()
+    return result
 
 
 def is_whole(argument: str) -> bool:
