@@ -6,10 +6,12 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
+from click.core import ParameterSource
 
 from conformance.cli.checked import COLOURS
 from conformance.cli.options import BASIS, OneOf, format_option, model_option, protocol_option
@@ -27,6 +29,8 @@ from conformance.values import RANK, Level, Outcome, Protocol
 
 SHOWN = 20  # rules with findings that the banner names; the report holds all
 TARGET_ENV = "KIMI_BASE_URL"
+DEFAULT_TARGET = "embedded"
+CASSETTES = "cassettes"  # the folder, where none is named
 PROFILE = OneOf("profile", PROFILES)
 
 
@@ -48,7 +52,7 @@ class Workers(click.ParamType):  # type: ignore[type-arg]  # not generic at run 
     "--target",
     metavar="NAME|URL",
     envvar=TARGET_ENV,
-    default="embedded",
+    default=DEFAULT_TARGET,
     show_default=True,
     help=f"embedded, direct, api or a base URL.  [env var: {TARGET_ENV}]",
 )
@@ -71,6 +75,20 @@ class Workers(click.ParamType):  # type: ignore[type-arg]  # not generic at run 
 )
 @click.option("--rpm", type=click.FloatRange(min=0, min_open=True, max=1e6), help="Requests a minute, at most.")
 @click.option("--replay-failure", metavar="FILE", help="Only send the requests of a failure file of fuzz again.")
+@click.option(
+    "--record",
+    metavar="[DIR]",
+    is_flag=False,
+    flag_value=CASSETTES,
+    help=f"Write what was sent and answered as cassettes.  [without DIR: {CASSETTES}]",
+)
+@click.option(
+    "--replay",
+    metavar="[DIR]",
+    is_flag=False,
+    flag_value="",
+    help=f"Send nothing: take the answers from cassettes.  [without DIR: {CASSETTES}, or those of the package]",
+)
 @redact_option
 @format_option
 @click.pass_context
@@ -85,6 +103,7 @@ def run(ctx: click.Context, /, **given: Any) -> None:
         from conformance.cli.replaying import replay_file  # noqa: PLC0415 (only where it is asked for)
 
         ctx.exit(replay_file(again, **{name: given[name] for name in ("target", "key_env", "timeout", "output")}))
+    _offline(ctx, given)
     options = list(_options(given))
     from conformance.cli.engine import UsageFailure, drive  # noqa: PLC0415 (pytest, once the options are known good)
 
@@ -108,6 +127,18 @@ def plain_report(result: Result) -> dict[str, Any]:
         "findings": [plain(entry) for entry in report.findings],
         "out": str(result.out),
     }
+
+
+def _offline(ctx: click.Context, given: dict[str, Any]) -> None:
+    """Name the folder of a replay, which has no target of its own."""
+    if given["replay"] is None:
+        return
+    if ctx.get_parameter_source("target") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--replay sends nothing, so it takes no --target.")
+    from conformance.recording.library import committed  # noqa: PLC0415 (only a replay needs it)
+
+    given["target"] = DEFAULT_TARGET
+    given["replay"] = given["replay"] or (CASSETTES if Path(CASSETTES).is_dir() else str(committed()))
 
 
 def _options(given: dict[str, Any]) -> Iterator[str]:

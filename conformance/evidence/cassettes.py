@@ -2,7 +2,7 @@
 
 vcrpy names the address ``uri``, the status ``{code, message}`` and the body ``{string}`` (bytes as ``!!binary``) or,
 with some serializers, ``{base64_string}``; go-vcr names them ``url``, ``code`` and ``body`` and keeps a duration. Both
-hold a coded body as it came over the wire.
+hold a coded body as it came over the wire. Our own are vcrpy's and hold more: see ``replayable``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from conformance.evidence import broken, entries
+from conformance.evidence import broken, entries, replayable
 from conformance.evidence.entries import get, part
 from conformance.evidence.recording import Recording, Unreadable
 from conformance.values import Exchange, Failure, Request, Response
@@ -60,22 +60,33 @@ def is_cassette(data: bytes) -> bool:
 
 def parse(data: bytes, path: str) -> Recording:
     """The exchanges of a cassette; ids are numbers counted from 1. Raises ``Unreadable``."""
+    document, cut = load(data, path)
+    items: list[Any] = document["interactions"]
+    ours, kept = replayable.is_ours(document), replayable.kept_beside(document, path)
+    family = "go-vcr" if any("url" in part(item, "request") for item in items) else "vcrpy"
+    exchanges: list[Exchange] = []
+    skipped: Counter[str] = Counter()
+    for number, item in enumerate(items, 1):
+        if ours:
+            result = replayable.exchange(item, kept.get(number), str(number), path)
+        else:
+            result = _exchange(item, str(number), path)
+        if isinstance(result, str):
+            skipped[result] += 1
+        else:
+            exchanges.append(result)
+    return Recording(path=path, format=family, exchanges=tuple(exchanges), skipped=dict(skipped), cut=cut)
+
+
+def load(data: bytes, path: str) -> tuple[dict[str, Any], str | None]:
+    """The document of a cassette, which has interactions, and where it breaks off. Raises ``Unreadable``."""
     document, cut = _document(data, path)
     items = get(document, "interactions")
     if not isinstance(items, list):
         raise Unreadable(path, "a cassette without a list of interactions")
     if not items:
         raise Unreadable(path, "empty: the cassette has no interaction")
-    family = "go-vcr" if any("url" in part(item, "request") for item in items) else "vcrpy"
-    exchanges: list[Exchange] = []
-    skipped: Counter[str] = Counter()
-    for number, item in enumerate(items, 1):
-        result = _exchange(item, str(number), path)
-        if isinstance(result, str):
-            skipped[result] += 1
-        else:
-            exchanges.append(result)
-    return Recording(path=path, format=family, exchanges=tuple(exchanges), skipped=dict(skipped), cut=cut)
+    return document, cut
 
 
 def _document(data: bytes, path: str) -> tuple[Any, str | None]:

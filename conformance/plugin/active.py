@@ -20,6 +20,7 @@ from conformance.plugin.session import WORKER_INPUT, Session, probe_of
 from conformance.plugin.settings import Settings, from_options
 from conformance.probes.cell import Cell
 from conformance.probes.script import Script
+from conformance.recording import Deviation
 
 SESSION = "kimi-conformance-session"
 
@@ -56,6 +57,9 @@ def probe(request: pytest.FixtureRequest, cell: Cell) -> Probe:
         except Stopped as reason:
             if session.worker is None:  # a worker of xdist that stops by itself would take the others with it
                 request.session.shouldstop = str(reason)
+            pytest.skip(str(reason))
+        except Deviation as reason:
+            session.missed(request.node, str(reason))
             pytest.skip(str(reason))
         if not sent:
             pytest.skip("nothing to send here")

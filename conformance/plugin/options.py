@@ -22,4 +22,8 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption("--kimi-basis", metavar="NAME", help="documented: leave out what only the format fixes")
     group.addoption("--kimi-timeout", default="300", metavar="SECONDS", help="the longest that one answer may take")
     group.addoption("--kimi-rpm", metavar="N", help="send no more than so many requests a minute")
+    group.addoption(
+        "--kimi-record", metavar="DIR", help="write what was sent and answered into this folder as cassettes"
+    )
+    group.addoption("--kimi-replay", metavar="DIR", help="send nothing: take the answers from this folder's cassettes")
     group.addoption("--kimi-redact", action="append", default=[], metavar="PATTERN", help="hide what this matches")

@@ -15,6 +15,7 @@ from conformance.evidence import Journal, Unreadable, read
 from conformance.gate import Gate, gate
 from conformance.judge import judge
 from conformance.plugin.settings import Settings
+from conformance.plugin.tapes import Gap, explained, keep, told
 from conformance.reports import Report, write
 from conformance.reports.safe import safe
 from conformance.values import RANK, Exchange, Level, Run, Verdict
@@ -31,6 +32,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     requests: int
     output_tokens: int
     stopped: str | None = None
+    gaps: tuple[Gap, ...] = ()  # probes that a replay could not play
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +62,13 @@ def finish(
     for tally in tallies:
         if Path(tally.journal) != out / JOURNAL:
             Path(tally.journal).unlink(missing_ok=True)
-    partial = next((tally.stopped for tally in tallies if tally.stopped), partial)
+    gaps = [gap for tally in tallies for gap in tally.gaps]
+    stopped = next((tally.stopped for tally in tallies if tally.stopped), partial)
+    partial = stopped or told(gaps)
     rules = [rule for rule in settings.rules() if settings.basis in (None, rule.basis)]
     judged = judge(exchanges, rules=rules, protocols=settings.protocols, models=settings.models).verdicts
     verdicts: tuple[Verdict, ...] = settings.secrets().value(judged)  # a key in pieces is whole again in a finding
+    verdicts = explained(verdicts, gaps)
     unverified = settings.unverified or (None if exchanges else partial or "nothing was sent")
     decision = gate(
         verdicts,
@@ -88,6 +93,9 @@ def finish(
         partial=partial,
         unverified=unverified,
     )
+    if settings.record is not None and stopped is None and settings.unverified is None:
+        target, profile, seed = settings.target, settings.profile, settings.seed
+        keep(settings.record, exchanges, target=target, profile=profile, seed=seed, started=started)
     report = write(out, run, verdicts, decision, exchanges)
     return Result(run=run, verdicts=verdicts, gate=decision, report=report, out=out, exchanges=len(exchanges))
 

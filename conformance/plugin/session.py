@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from conformance.client import Player, preflight, serving
+from conformance.client import Client, Limits, Player, Sender, preflight, serving
 from conformance.evidence import Journal
 from conformance.plugin import is_whole
 from conformance.plugin.marks import cells_of, declared, in_smoke
 from conformance.plugin.result import JOURNAL, Result, Tally, finish, now, summary
 from conformance.plugin.settings import Settings
+from conformance.plugin.tapes import Gap, offline
 from conformance.probes.cell import Cell
+from conformance.recording import Library, replaying
 
 WORKER_INPUT = "kimi_conformance"
 
@@ -36,6 +39,7 @@ class Session:
         self._planned = 0
         self._journal: Journal | None = None
         self._player: Player | None = None
+        self._gaps: list[Gap] = []
 
     @property
     def player(self) -> Player:
@@ -47,8 +51,24 @@ class Session:
                 target=self.settings.target,
                 record=lambda exchange: journal.append(secrets.exchange(exchange)),
                 limits=self.settings.limits(self.workers),
+                connect=self._connect(),
             )
         return self._player
+
+    def _connect(self) -> Callable[[str, str | None, Limits], Sender]:
+        """What the player connects with: in a replay, cassettes, and no network."""
+        if self.settings.replay is None:
+            return Client
+        self._stack.enter_context(offline())
+        return replaying(Library(self.settings.replay), self.settings.target, self.settings.secrets())
+
+    def missed(self, item: pytest.Item, reason: str) -> None:
+        """Remember a probe that a replay could not play."""
+        cell = _cell(item)
+        if cell is not None:
+            rules = tuple(sorted(declared(item)))
+            gap = Gap(probe=probe_of(item), protocol=cell.protocol, model=cell.model, rules=rules, reason=reason)
+            self._gaps.append(gap)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
@@ -59,6 +79,8 @@ class Session:
             Path(self.settings.out).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise pytest.UsageError(f"--kimi-out: {self.settings.out} cannot be made: {error.strerror}") from None
+        if self.settings.replay is not None:
+            return
         target = self._stack.enter_context(serving(self.settings.target))
         reason = preflight(target, self.settings.protocols, self.settings.models[0])
         self.settings = msgspec.structs.replace(self.settings, target=target, unverified=reason)
@@ -169,6 +191,7 @@ class Session:
             requests=self._player.requests,
             output_tokens=self._player.output_tokens,
             stopped=self._player.stopped,
+            gaps=tuple(self._gaps),
         )
 
 

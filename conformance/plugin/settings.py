@@ -14,6 +14,7 @@ import pytest
 
 from conformance.client import BadTarget, Limits, Target, resolve
 from conformance.models import ALL, canonical
+from conformance.plugin.tapes import taped
 from conformance.redact import Secrets
 from conformance.rules import RULES, Rule
 from conformance.rules.patterns import NoMatch, select
@@ -37,6 +38,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     timeout: float = 300.0
     rpm: float | None = None
     redact: tuple[str, ...] = ()
+    record: str | None = None  # the folder that cassettes are written to
+    replay: str | None = None  # the folder of cassettes that the answers come from
     unverified: str | None = None
 
     def secrets(self) -> Secrets:
@@ -60,8 +63,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 def from_options(config: pytest.Config) -> Settings:
     """The settings of a command line. Raises ``pytest.UsageError``, naming the nearest valid value."""
     option = config.getoption
+    recorded = taped(option("--kimi-record"), option("--kimi-replay"), option("--kimi-target"))
     try:
-        target = resolve(option("--kimi-target"), key_env=option("--kimi-key-env"))
+        target = recorded.target or resolve(option("--kimi-target"), key_env=option("--kimi-key-env"))
         select(option("--kimi-rule"), RULES)
     except BadTarget as error:
         raise pytest.UsageError(str(error)) from None
@@ -71,7 +75,7 @@ def from_options(config: pytest.Config) -> Settings:
     models = [canonical(name) or _one_of("--kimi-model", name, ALL) for name in option("--kimi-model")]
     protocols = [_one_of("--kimi-protocol", name, [p.value for p in Protocol]) for name in option("--kimi-protocol")]
     basis = option("--kimi-basis")
-    seed = option("--kimi-seed")
+    seed = recorded.seed_for(option("--kimi-seed"))
     rpm = option("--kimi-rpm")
     return Settings(
         target=target,
@@ -80,6 +84,8 @@ def from_options(config: pytest.Config) -> Settings:
         patterns=tuple(option("--kimi-rule")),
         profile=_one_of("--kimi-profile", option("--kimi-profile"), PROFILES),
         seed=random.SystemRandom().randrange(2**32) if seed is None else int(_number("--kimi-seed", seed, whole=True)),
+        record=option("--kimi-record"),
+        replay=option("--kimi-replay"),
         out=option("--kimi-out") or str(_default_out(target)),
         strict=option("--kimi-strict"),
         basis=None if basis is None else Basis(_one_of("--kimi-basis", basis, [b.value for b in Basis])),

@@ -1,0 +1,31 @@
+"""A finished run's exchanges, written as cassettes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from conformance.recording.cassette import Provenance, name_of, save
+from conformance.values import Exchange, Protocol
+
+
+def record(folder: str | Path, exchanges: Iterable[Exchange], shared: Provenance) -> list[Path]:
+    """Write the exchanges of probes, redacted already, one cassette a probe, surface and model; where they went.
+
+    ``shared`` says where they come from; probe, surface and model are each cassette's own. Raises ``OSError``.
+    """
+    groups: dict[tuple[str, Protocol, str], list[tuple[int, Exchange]]] = defaultdict(list)
+    for exchange in exchanges:
+        if exchange.probe is not None:
+            step = int(exchange.id.rpartition("/")[2].partition(".")[0])
+            groups[exchange.probe, exchange.protocol, exchange.model].append((step, exchange))
+    paths = []
+    for (probe, protocol, model), members in groups.items():
+        path = Path(folder) / name_of(probe, protocol, model)
+        own = replace(shared, probe=probe, protocol=protocol, model=model)
+        save(path, own, members)
+        paths.append(path)
+    return paths
