@@ -129,6 +129,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     parent: str | None = None  # the id of the exchange whose answer this one continues or compares with
     started: str | None = None  # ISO 8601, UTC
     attempt: int = 1
+    trial: int = 1  # above 1: asked again, since a failure may have been the model's choice
     live: bool = False  # times and clocks are real: rules about speed may judge
     file: str | None = None  # the source file, for recorded evidence
 
@@ -161,6 +162,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     level: Level
     findings: tuple[Finding, ...] = ()
     exercised: int = 0  # how often the guard was met
+    tries: int = 1  # how often the probe asked, where the model's choice can break the rule
     reason: str | None = None  # for inconclusive, not applicable and error
     known: str | None = None  # the pattern of the known deviation that covers it
 
@@ -180,5 +182,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[str, ...] = ()  # the patterns that selected rules; empty: all
     requests: int = 0
     output_tokens: int = 0
+    cost: float | None = None  # in the currency of the price table; None without prices for every model that answered
     partial: str | None = None  # why it is not whole
     unverified: str | None = None  # why the target could not be verified at all

@@ -18,7 +18,7 @@ LAYERS = (  # from the bottom; parts of one layer do not import one another, but
     ("protocols",),
     ("rules", "reference"),
     ("deadlines", "client", "recording", "evidence", "generators", "probes", "transports"),
-    ("judge", "known", "gate"),
+    ("judge", "known", "gate", "confirming"),
     ("reports",),
     ("proxy", "suite", "plugin", "selftest", "planning", "schemathesis_hooks", "fuzzing", "cli"),
 )

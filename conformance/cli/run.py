@@ -14,6 +14,7 @@ import msgspec
 from click.core import ParameterSource
 
 from conformance.cli.checked import COLOURS
+from conformance.cli.configuration import configuration
 from conformance.cli.options import BASIS, OneOf, format_option, model_option, protocol_option
 from conformance.cli.patterns import redact_option
 from conformance.cli.printable import coloured, dump, plain
@@ -61,6 +62,8 @@ class Workers(click.ParamType):  # type: ignore[type-arg]  # not generic at run 
 @protocol_option
 @click.option("--rule", "patterns", multiple=True, metavar="PATTERN", help="Only these rules, and the probes for them.")
 @click.option("--profile", type=PROFILE, default="full", show_default=True, help="smoke: at most 60 requests.")
+@click.option("--date", "night", metavar="YYYY-MM-DD", help="Of a nightly run: which constraints are due.  [today]")
+@click.option("--budget", metavar="requests=N,tokens=N,cost=X", help="A hard limit on what is sent: any of the three.")
 @click.option("-n", "workers", type=Workers(), metavar="N|auto", help="Send from several processes.")
 @click.option("--seed", type=click.IntRange(min=0), help="Of all random text; a new one each run by default.")
 @click.option("--out", metavar="DIR", help="Where run file, journal and reports go.  [reports/<date>-<target>]")
@@ -148,7 +151,10 @@ def _options(given: dict[str, Any]) -> Iterator[str]:
         resolve(given["target"], key_env=given["key_env"])
     except BadTarget as error:
         raise click.UsageError(_sentence(str(error))) from None
-    names = {"patterns": "rule", "models": "model", "protocols": "protocol", "key_env": "key-env"}
+    for model, price in configuration().prices.items():
+        numbers = [price.input, price.output, *([] if price.cached is None else [price.cached])]
+        yield f"--kimi-price={model}={'/'.join(map(repr, numbers))}"
+    names = {"night": "date", "patterns": "rule", "models": "model", "protocols": "protocol", "key_env": "key-env"}
     for name, value in given.items():
         option = f"--kimi-{names.get(name, name)}"
         if name in ("workers", "output") or value in (None, False, ()):

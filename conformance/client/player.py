@@ -7,6 +7,7 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from conformance.client.budget import Spent
 from conformance.client.sender import Client, Limits
 from conformance.client.targets import Target
 from conformance.probes.cell import Cell
@@ -37,7 +38,7 @@ class Sender(Protocol):
 
 
 class Stopped(Exception):
-    """The target is gone: nothing more is sent. The message says why."""
+    """The target is gone or the budget spent: nothing more is sent. The message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,14 +70,25 @@ class Player:
         return sum(client.requests for client in self._clients.values())
 
     def play(
-        self, probe: str, cell: Cell, script: Script, *, strands: Container[int] | None = None
+        self,
+        probe: str,
+        cell: Cell,
+        script: Script,
+        *,
+        strands: Container[int] | None = None,
+        trial: int = 1,
+        after: int = 0,
     ) -> tuple[Played, ...]:
-        """Play one script, or some strands of it; what was sent. Raises ``Stopped`` when the target is gone."""
+        """Play one script, or some strands of it; what was sent.
+
+        A further ``trial`` of a probe counts on ``after`` the requests that it has sent. Raises ``Stopped`` when the
+        target is gone or the budget spent.
+        """
         sent: list[Played] = []
 
         def send(step: Step) -> Answer:
-            name = f"{probe}/{cell.protocol}/{cell.model}/{len(sent) + 1}"
-            answer = self._send(step, cell, probe, name)
+            name = f"{probe}/{cell.protocol}/{cell.model}/{after + len(sent) + 1}"
+            answer = self._send(step, cell, probe, name, trial)
             sent.append(Played(step=step, exchange=answer.exchange))
             return answer
 
@@ -113,7 +125,7 @@ class Player:
             self._clients[url] = self.connect(url, self.target.key, self.limits)
         return self._clients[url]
 
-    def _send(self, step: Step, cell: Cell, probe: str, name: str) -> Answer:
+    def _send(self, step: Step, cell: Cell, probe: str, name: str, trial: int) -> Answer:
         if self.stopped is not None:
             raise Stopped(self.stopped)
         client = self._client(step.place)
@@ -123,11 +135,12 @@ class Player:
             model=cell.model,
             request=self._request(client, step, BUILDERS[cell.protocol].path),
             probe=probe,
-            intents=step.intents,
+            intents=tuple(i for i in step.intents if trial == 1 or i is not Intent.FRESH),  # no cache is cold twice
             parent=step.parent,
+            trial=trial,
         )
         exchange = draft
-        for exchange in client.send(draft, retry=step.patient, retry_server_error=step.cures, ceiling=step.ceiling):
+        for exchange in self._attempts(client, step, draft):
             self.record(redact(exchange, (self.target.key,)))
         answer = read(exchange)
         if answer.usage is not None and answer.usage.output is not None:
@@ -135,6 +148,13 @@ class Player:
         if step.patient and step.ceiling is None and not {Intent.HOSTILE, Intent.OVERSIZED} & set(step.intents):
             self._watch(exchange, valid=step.cures)
         return answer
+
+    def _attempts(self, client: Sender, step: Step, draft: Exchange) -> tuple[Exchange, ...]:
+        try:
+            return client.send(draft, retry=step.patient, retry_server_error=step.cures, ceiling=step.ceiling)
+        except Spent as reason:
+            self.stopped = str(reason)
+            raise Stopped(self.stopped) from None
 
     def _request(self, client: Sender, step: Step, path: str) -> Request:
         key = self.target.key

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from conformance.client.budget import Budget, Spent
 from conformance.client.sender import Client, Limits
 from conformance.client.targets import Target
 from conformance.probes.cell import Cell, encode
@@ -18,9 +19,9 @@ from conformance.values import Exchange, Protocol
 PREFLIGHT_SECONDS = 8.0
 
 
-def preflight(target: Target, protocols: Sequence[Protocol], model: str) -> str | None:
+def preflight(target: Target, protocols: Sequence[Protocol], model: str, budget: Budget | None = None) -> str | None:
     """Why the target cannot be verified at all, in one line; None when a run makes sense."""
-    limits = Limits(timeout=PREFLIGHT_SECONDS, total_timeout=PREFLIGHT_SECONDS, retries=0, largest=0)
+    limits = Limits(timeout=PREFLIGHT_SECONDS, total_timeout=PREFLIGHT_SECONDS, retries=0, largest=0, budget=budget)
 
     def ask(protocol: Protocol) -> Exchange:
         with Client(target.base_urls[0], target.key, limits) as client:
@@ -28,8 +29,12 @@ def preflight(target: Target, protocols: Sequence[Protocol], model: str) -> str 
             request = client.request(BUILDERS[protocol].path, body)
             return client.send(Exchange(id="preflight", protocol=protocol, model=model, request=request))[-1]
 
-    with ThreadPoolExecutor(len(protocols)) as pool:
-        return _verdict(target, list(pool.map(ask, protocols)))
+    try:
+        with ThreadPoolExecutor(len(protocols)) as pool:
+            found = list(pool.map(ask, protocols))
+    except Spent as reason:
+        return str(reason)
+    return _verdict(target, found)
 
 
 def _verdict(target: Target, found: Sequence[Exchange]) -> str | None:

@@ -18,6 +18,7 @@ import httpx
 from msgspec.structs import replace
 
 from conformance import __version__
+from conformance.client.budget import Budget, Spent
 from conformance.client.ceiling import Ceiling
 from conformance.client.deadlines import DeadlineTransport
 from conformance.values import Chunk, Exchange, Failure, Intent, Request, Response
@@ -42,6 +43,7 @@ class Limits:
     retries: int = 2
     rpm: float | None = None
     largest: int = LARGEST_BODY
+    budget: Budget | None = None  # shared with other processes
 
 
 @dataclass
@@ -75,12 +77,18 @@ class Client:
 
         Attempts end with an answer that is neither transient (429, 502, 503, 504, a broken connection) nor, where
         ``retry_server_error``, another 5xx. Only the first attempt has the draft's id; the others add ``.2``, ``.3``.
-        A stream of more tokens than the ``ceiling`` is not read to its end, so that nobody pays for the rest.
+        A stream of more tokens than the ``ceiling`` is not read to its end, so that nobody pays for the rest. Raises
+        ``Spent`` where the budget does not even allow the first attempt.
         """
         attempts: list[Exchange] = []
         while True:
             number = len(attempts) + 1
-            exchange = self._once(draft if number == 1 else _retried(draft, number), ceiling)
+            try:
+                exchange = self._counted(draft if number == 1 else _retried(draft, number), ceiling)
+            except Spent:
+                if attempts:
+                    return tuple(attempts)
+                raise
             attempts.append(exchange)
             if not retry or number > self.limits.retries or not _worth_another(exchange, retry_server_error):
                 return tuple(attempts)
@@ -98,6 +106,15 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _counted(self, draft: Exchange, ceiling: int | None) -> Exchange:
+        budget = self.limits.budget
+        if budget is None:
+            return self._once(draft, ceiling)
+        held = budget.hold(draft, ceiling)
+        exchange = self._once(draft, ceiling)
+        budget.settle(held, exchange)
+        return exchange
 
     def _once(self, draft: Exchange, ceiling: int | None = None) -> Exchange:
         self._pace()

@@ -53,7 +53,7 @@ def probe(request: pytest.FixtureRequest, cell: Cell) -> Probe:
         if session is None:
             pytest.fail("the plugin conformance.plugin is not configured")
         try:
-            sent = session.player.play(name, cell, script(cell))
+            sent = session.ask(request.node, name, cell, script)
         except Stopped as reason:
             if session.worker is None:  # a worker of xdist that stops by itself would take the others with it
                 request.session.shouldstop = str(reason)

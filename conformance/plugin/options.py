@@ -15,7 +15,18 @@ def add_options(parser: pytest.Parser) -> None:
         "--kimi-protocol", action="append", default=[], metavar="NAME", help="only this surface; repeatable"
     )
     group.addoption("--kimi-rule", action="append", default=[], metavar="PATTERN", help="only these rules; repeatable")
-    group.addoption("--kimi-profile", default="full", metavar="NAME", help="smoke or full (default)")
+    group.addoption("--kimi-profile", default="full", metavar="NAME", help="smoke, full (default) or nightly")
+    group.addoption("--kimi-date", metavar="YYYY-MM-DD", help="of a nightly run: which constraints are due (today)")
+    group.addoption(
+        "--kimi-budget", action="append", default=[], metavar="requests=N,tokens=N,cost=X", help="a hard limit"
+    )
+    group.addoption(
+        "--kimi-price",
+        action="append",
+        default=[],
+        metavar="MODEL=IN/OUT[/CACHED]",
+        help="of a million tokens; repeatable",
+    )
     group.addoption("--kimi-seed", metavar="N", help="the seed of all random text (default: a new one each run)")
     group.addoption("--kimi-out", metavar="DIR", help="where the reports go (default: reports/<date>-<target>)")
     group.addoption("--kimi-strict", action="store_true", help="should findings fail the run as must findings do")

@@ -10,12 +10,14 @@ from pathlib import Path
 import msgspec
 
 import conformance
-from conformance import specs
+from conformance import protocols, specs
+from conformance.confirming import confirmed
 from conformance.evidence import Journal, Unreadable, read
 from conformance.gate import Gate, gate
 from conformance.judge import judge
 from conformance.plugin.settings import Settings
 from conformance.plugin.tapes import Gap, explained, keep, told
+from conformance.prices import Price
 from conformance.reports import Report, write
 from conformance.reports.safe import safe
 from conformance.values import RANK, Exchange, Level, Run, Verdict
@@ -67,6 +69,7 @@ def finish(
     partial = stopped or told(gaps)
     rules = [rule for rule in settings.rules() if settings.basis in (None, rule.basis)]
     judged = judge(exchanges, rules=rules, protocols=settings.protocols, models=settings.models).verdicts
+    judged = confirmed(judged, exchanges)
     verdicts: tuple[Verdict, ...] = settings.secrets().value(judged)  # a key in pieces is whole again in a finding
     verdicts = explained(verdicts, gaps)
     unverified = settings.unverified or (None if exchanges else partial or "nothing was sent")
@@ -90,6 +93,7 @@ def finish(
         rules=settings.patterns,
         requests=sum(tally.requests for tally in tallies),
         output_tokens=sum(tally.output_tokens for tally in tallies),
+        cost=cost(exchanges, settings.prices),
         partial=partial,
         unverified=unverified,
     )
@@ -98,6 +102,20 @@ def finish(
         keep(settings.record, exchanges, target=target, profile=profile, seed=seed, started=started)
     report = write(out, run, verdicts, decision, exchanges)
     return Result(run=run, verdicts=verdicts, gate=decision, report=report, out=out, exchanges=len(exchanges))
+
+
+def cost(exchanges: Iterable[Exchange], prices: Mapping[str, Price]) -> float | None:
+    """What the answers cost by their own counts; None where a model that answered has no price."""
+    total = 0.0
+    for exchange in exchanges:
+        usage = protocols.read(exchange).usage
+        if usage is None or (not usage.input and not usage.output):
+            continue
+        price = prices.get(exchange.model)
+        if price is None:
+            return None
+        total += price.of(usage.input or 0, usage.output or 0, usage.cached or 0)
+    return total if prices else None
 
 
 def summary(result: Result) -> list[str]:

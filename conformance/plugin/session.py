@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ import pytest
 from conformance.client import Client, Limits, Player, Sender, preflight, serving
 from conformance.evidence import Journal
 from conformance.plugin import is_whole
+from conformance.plugin.asking import ask
 from conformance.plugin.marks import cells_of, declared, in_smoke
 from conformance.plugin.result import JOURNAL, Result, Tally, finish, now, summary
 from conformance.plugin.settings import Settings
 from conformance.plugin.tapes import Gap, offline
 from conformance.probes.cell import Cell
+from conformance.probes.script import Script
 from conformance.recording import Library, replaying
 
 WORKER_INPUT = "kimi_conformance"
@@ -70,6 +73,12 @@ class Session:
             gap = Gap(probe=probe_of(item), protocol=cell.protocol, model=cell.model, rules=rules, reason=reason)
             self._gaps.append(gap)
 
+    def ask(self, item: pytest.Item, name: str, cell: Cell, script: Callable[[Cell], Script]) -> int:
+        """Play a probe's script, or what a nightly run takes of it; how many steps were sent."""
+        strands = None if self.settings.strands is None else self.settings.strands.get(probe_name(item), ())
+        again = self.settings.replay is None
+        return ask(self.player, name, cell, script, rules=self.settings.rules(), strands=strands, again=again)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Serve the embedded target, and look whether the target can be verified at all."""
@@ -82,8 +91,14 @@ class Session:
         if self.settings.replay is not None:
             return
         target = self._stack.enter_context(serving(self.settings.target))
-        reason = preflight(target, self.settings.protocols, self.settings.models[0])
+        budget = self.settings.budget()
+        if budget is not None:
+            budget.open()
+            self._stack.callback(budget.close)
+        reason = preflight(target, self.settings.protocols, self.settings.models[0], budget)
         self.settings = msgspec.structs.replace(self.settings, target=target, unverified=reason)
+        if self.settings.profile == "nightly" and reason is None:
+            self.settings = msgspec.structs.replace(self.settings, strands=due(self.settings))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -104,7 +119,7 @@ class Session:
         if "cell" not in metafunc.fixturenames:
             return
         chosen = [
-            Cell(protocol=protocol, model=model, seed=self.settings.seed)
+            Cell(protocol=protocol, model=model, seed=self.settings.seed, ample=self.settings.ample)
             for protocol, model in cells_of(metafunc.definition)
             if protocol in self.settings.protocols and model in self.settings.models
         ]
@@ -122,6 +137,7 @@ class Session:
                 self.settings.unverified is None
                 and (wanted is None or bool(declared(item) & wanted))
                 and (self.settings.profile != "smoke" or in_smoke(item, cell.model))
+                and (self.settings.strands is None or probe_name(item) in self.settings.strands)
             )
             (kept if fits else dropped).append(item)
         if dropped:
@@ -193,6 +209,23 @@ class Session:
             stopped=self._player.stopped,
             gaps=tuple(self._gaps),
         )
+
+
+def due(settings: Settings) -> dict[str, tuple[int, ...]]:
+    """What the nightly profile plays, by probe and cell."""
+    from conformance.planning import select  # noqa: PLC0415 (only a nightly run plans)
+
+    chosen = select(
+        "nightly",
+        protocols=settings.protocols,
+        models=settings.models,
+        rules=[rule.id for rule in settings.rules()] if settings.patterns else (),
+        night=date.fromisoformat(settings.night),
+        addresses=2 if settings.target.embedded else len(settings.target.base_urls),
+        limited=settings.target.embedded,
+        seed=settings.seed,
+    )
+    return dict(chosen.strands or {})
 
 
 def _cell(item: pytest.Item) -> Cell | None:

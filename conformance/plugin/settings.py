@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -13,14 +13,19 @@ import msgspec
 import pytest
 
 from conformance.client import BadTarget, Limits, Target, resolve
+from conformance.client.budget import NAME as BUDGET
+from conformance.client.budget import Allowance, Budget
 from conformance.models import ALL, canonical
+from conformance.plugin.spending import allowance, prices
 from conformance.plugin.tapes import taped
+from conformance.prices import Price
+from conformance.probes.cell import AMPLE, THRIFTY
 from conformance.redact import Secrets
 from conformance.rules import RULES, Rule
 from conformance.rules.patterns import NoMatch, select
 from conformance.values import Basis, Protocol
 
-PROFILES = ("smoke", "full")
+PROFILES = ("smoke", "full", "nightly")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +46,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     record: str | None = None  # the folder that cassettes are written to
     replay: str | None = None  # the folder of cassettes that the answers come from
     unverified: str | None = None
+    night: str = ""  # ISO 8601: the date of a nightly run
+    strands: dict[str, tuple[int, ...]] | None = None  # what a nightly run plays, by probe and cell
+    allowance: Allowance | None = None
+    prices: dict[str, Price] = {}
+
+    @property
+    def ample(self) -> int:
+        """The output limit, in tokens, where a probe needs a whole short answer."""
+        return AMPLE if self.profile == "full" else THRIFTY
+
+    def budget(self) -> Budget | None:
+        """The count that all processes of the run share; None without a limit."""
+        if self.allowance is None:
+            return None
+        return Budget(path=Path(self.out) / BUDGET, allowance=self.allowance, prices=self.prices)
 
     def secrets(self) -> Secrets:
         """What is hidden in everything that the run writes: the key, and what the patterns match."""
@@ -57,6 +77,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             timeout=min(120.0, self.timeout),
             total_timeout=self.timeout,
             rpm=self.rpm / workers if self.rpm else None,
+            budget=self.budget(),
         )
 
 
@@ -77,9 +98,10 @@ def from_options(config: pytest.Config) -> Settings:
     basis = option("--kimi-basis")
     seed = recorded.seed_for(option("--kimi-seed"))
     rpm = option("--kimi-rpm")
+    chosen = tuple(model for model in ALL if not models or model in models)
     return Settings(
         target=target,
-        models=tuple(model for model in ALL if not models or model in models),
+        models=chosen,
         protocols=tuple(p for p in Protocol if not protocols or p.value in protocols),
         patterns=tuple(option("--kimi-rule")),
         profile=_one_of("--kimi-profile", option("--kimi-profile"), PROFILES),
@@ -91,6 +113,9 @@ def from_options(config: pytest.Config) -> Settings:
         basis=None if basis is None else Basis(_one_of("--kimi-basis", basis, [b.value for b in Basis])),
         timeout=_number("--kimi-timeout", option("--kimi-timeout")),
         rpm=None if rpm is None else _number("--kimi-rpm", rpm),
+        night=_date(option("--kimi-date")),
+        allowance=allowance(option("--kimi-budget"), table := prices(option("--kimi-price")), chosen),
+        prices=table,
         redact=tuple(_pattern(text) for text in option("--kimi-redact")),
     )
 
@@ -112,6 +137,13 @@ def _number(option: str, value: str, *, whole: bool = False) -> float:
     if not whole and not 0 < number < 1e7:
         raise pytest.UsageError(f"{option}: expected a number above 0, not {value[:80]}")
     return number
+
+
+def _date(text: str | None) -> str:
+    try:
+        return (date.fromisoformat(text) if text else datetime.now(UTC).date()).isoformat()
+    except ValueError:
+        raise pytest.UsageError(f"--kimi-date: {text or ''!r:.80} is no date such as 2026-01-31") from None
 
 
 def _pattern(text: str) -> str:

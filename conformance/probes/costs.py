@@ -24,6 +24,13 @@ def output_limit(protocol: Protocol, body: object) -> int:
 
 def worst_case(protocol: Protocol, step: Step) -> int:
     """The most output tokens that a step can cost where its request is accepted."""
-    limit = output_limit(protocol, body := read_bytes(step.body).value)
-    streamed = isinstance(body, dict) and body.get("stream") is True
-    return limit if step.ceiling is None or not streamed else min(limit, step.ceiling)
+    return body_worst_case(protocol, step.body, step.ceiling)
+
+
+def body_worst_case(protocol: Protocol, data: bytes, ceiling: int | None) -> int:
+    """The most output tokens that a body allows; a ceiling holds for streams."""
+    body = read_bytes(data).value
+    if not isinstance(body, dict):
+        return 0  # what is no object is no request
+    limit = output_limit(protocol, body)
+    return limit if ceiling is None or body.get("stream") is not True else min(limit, ceiling)

@@ -41,6 +41,7 @@ class VerdictEntry(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome
     level: Level
     exercised: int
+    tries: int = 1  # how often the probe asked, where the model's choice can break the rule
     findings: int
     reason: str | None = None
     known: str | None = None
@@ -89,6 +90,7 @@ def verdict_entry(verdict: Verdict) -> VerdictEntry:
         outcome=verdict.outcome,
         level=verdict.level,
         exercised=verdict.exercised,
+        tries=verdict.tries,
         findings=len(verdict.findings),
         reason=verdict.reason,
         known=verdict.known,
