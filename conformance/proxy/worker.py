@@ -21,7 +21,7 @@ from conformance.reports.curl import curl
 from conformance.rules import RULES
 
 MOST_KEYS = 1_000
-NICENESS = 5  # judging waits for what is in the path of the bytes
+NICENESS = 10  # judging waits for what is in the path of the bytes
 
 
 class Judge:
