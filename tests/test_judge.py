@@ -5,11 +5,24 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.judge import MOST_FINDINGS, judge
 from conformance.rules import Inconclusive
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Rule, cite
-from conformance.values import Basis, Chunk, Exchange, Finding, Level, Outcome, Over, Protocol, Request, Response
+from conformance.values import (
+    Basis,
+    Chunk,
+    Exchange,
+    Failure,
+    Finding,
+    Level,
+    Outcome,
+    Over,
+    Protocol,
+    Request,
+    Response,
+)
 
 SOURCE = cite("chat-all", "#/components/schemas/ChatUsage")
 
@@ -179,3 +192,9 @@ def test_findings_come_in_the_order_of_the_evidence_and_are_bounded():
 
 def test_nothing_judged_is_nothing_exercised():
     assert {v.outcome for v in judge([]).verdicts} <= {Outcome.NOT_EXERCISED, Outcome.NOT_APPLICABLE}
+
+
+def test_a_body_that_broke_off_is_no_evidence_against_the_server():
+    broken = replace(exchange(1), failure=Failure(kind="reset", message="the connection was reset"))
+    assert [finding.rule for finding in judge([broken]).findings] == []
+    assert judge([exchange(1)]).findings != ()

@@ -237,9 +237,10 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """Whether it is a 200 to a POST that carries an answer and no error."""
-        asked = self.asked.method == "POST"
-        return asked and self.status == 200 and self.error is None and self.body is not None
+        """Whether it is a 200 to a POST that carries an answer and no error; JSON that broke off is none."""
+        whole = self.broken is None or self.kind is Kind.STREAM
+        answered = self.status == 200 and self.error is None and self.body is not None
+        return whole and answered and self.asked.method == "POST"
 
     @property
     def text(self) -> str:

@@ -46,8 +46,8 @@ def names_key_or_limit(answer: Answer) -> bool:
 
 
 def json_success(answer: Answer) -> bool:
-    """A 200 to a POST whose body is JSON."""
-    posted = answer.asked.method == "POST"
+    """A 200 to a POST whose body is JSON and arrived whole."""
+    posted = answer.asked.method == "POST" and answer.broken is None
     return posted and answer.status == 200 and answer.kind is Kind.JSON and answer.value is not MISSING
 
 

@@ -223,5 +223,6 @@ def _by_last_user(answers: Sequence[Answer], related: Callable[[Answer, Answer],
 
 def _extends(short: Answer, long: Answer) -> bool:
     one, two = short.asked.last_user.strip(), long.asked.last_user.strip()
-    grown = len(two.split()) - len(one.split()) >= MORE_WORDS
-    return bool(one) and grown and (two.startswith(one) or two.endswith(one))
+    if not one or len(two) <= len(one) or not (two.startswith(one) or two.endswith(one)):
+        return False
+    return len(two.split()) - len(one.split()) >= MORE_WORDS
