@@ -33,7 +33,12 @@ def exchange(number: int, model: str = "kimi-k3", protocol: Protocol = CHAT, fil
         id=str(number),
         protocol=protocol,
         model=model,
-        request=Request(method="POST", url="http://127.0.0.1/v1/chat/completions", body=body),
+        request=Request(
+            method="POST",
+            url="http://127.0.0.1/v1/chat/completions",
+            headers=(("Authorization", "Bearer REDACTED"), ("Content-Type", "application/json")),
+            body=body,
+        ),
         response=Response(
             status=200,
             headers=(("Content-Type", "application/json"),),
