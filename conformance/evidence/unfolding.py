@@ -73,24 +73,25 @@ class _Zlib:
 
 
 class _Deflate:
-    """With zlib's frame, as the standard says, or without, as some servers send it."""
+    """With zlib's frame, as the standard says, or without, as some servers send it: the first two bytes tell."""
 
     def __init__(self) -> None:
         self._inner: _Zlib | None = None
+        self._start = b""
 
     @property
     def whole(self) -> bool:
         return self._inner is not None and self._inner.whole
 
     def feed(self, data: bytes, room: int) -> bytes:
-        if self._inner is not None or not data:
-            return b"" if self._inner is None else self._inner.feed(data, room)
-        self._inner = _Zlib(15)
-        try:
-            return self._inner.feed(data, room)
-        except zlib.error:
-            self._inner = _Zlib(-15)
-            return self._inner.feed(data, room)
+        if self._inner is None:
+            self._start += data
+            if len(self._start) < 2:
+                return b""
+            data = self._start
+            framed = data[0] & 15 == 8 and int.from_bytes(data[:2], "big") % 31 == 0
+            self._inner = _Zlib(15 if framed else -15)
+        return self._inner.feed(data, room)
 
 
 class _Brotli:
