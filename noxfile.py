@@ -1,4 +1,4 @@
-"""Sessions for developers and for users who run the suite from nox: tests, conformance, lint, types."""
+"""Sessions for developers and for users who run the suite from nox: tests, conformance, replay, lint, types."""
 
 from __future__ import annotations
 
@@ -23,6 +23,13 @@ def conformance(session: nox.Session) -> None:
     """Run the conformance suite, by default against the embedded reference server."""
     session.install(".")
     session.run("kimi-conformance", "run", *session.posargs)
+
+
+@nox.session
+def replay(session: nox.Session) -> None:
+    """Run the conformance suite offline, on the cassettes that are part of this repository."""
+    session.install(".")
+    session.run("kimi-conformance", "run", "--replay", "cassettes", *session.posargs)
 
 
 @nox.session

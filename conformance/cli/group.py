@@ -28,6 +28,7 @@ COMMANDS = {  # in the order of the help; the module of each is conformance.cli.
     "check": "Judge recorded exchanges: HAR, cassettes, journals, JSONL logs, curl -i.",
     "proxy": "Judge real traffic on its way to an upstream.",
     "fuzz": "Draw requests and conversations, judge the answers, and shrink what fails.",
+    "cassettes": "List, verify or prune the cassettes of recorded runs.",
     "constraints": "Send a request for every constraint of the request schemas, and say how each was decided.",
     "rules": "List the rules, as a table or as JSON.",
     "explain": "Say what one rule demands, where a document says it, and what passes and fails.",

@@ -98,8 +98,7 @@ def finish(
         unverified=unverified,
     )
     if settings.record is not None and stopped is None and settings.unverified is None:
-        target, profile, seed = settings.target, settings.profile, settings.seed
-        keep(settings.record, exchanges, target=target, profile=profile, seed=seed, started=started)
+        keep(settings.record, exchanges, verdicts, target=settings.target, run=run)
     report = write(out, run, verdicts, decision, exchanges)
     return Result(run=run, verdicts=verdicts, gate=decision, report=report, out=out, exchanges=len(exchanges))
 

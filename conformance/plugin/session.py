@@ -84,10 +84,12 @@ class Session:
         """Serve the embedded target, and look whether the target can be verified at all."""
         if self.worker is not None or session.config.getoption("collectonly"):
             return
-        try:
-            Path(self.settings.out).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise pytest.UsageError(f"--kimi-out: {self.settings.out} cannot be made: {error.strerror}") from None
+        for option, folder in (("out", self.settings.out), ("record", self.settings.record)):
+            try:
+                if folder is not None:
+                    Path(folder).mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise pytest.UsageError(f"--kimi-{option}: {folder} cannot be made: {error.strerror}") from None
         if self.settings.replay is not None:
             return
         target = self._stack.enter_context(serving(self.settings.target))

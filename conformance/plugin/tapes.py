@@ -11,15 +11,14 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-import conformance
-from conformance import specs
 from conformance.client import Target
 from conformance.evidence import Unreadable
 from conformance.recording.cassette import Provenance
 from conformance.recording.library import Library, Mixed
+from conformance.recording.outcomes import outcomes, save_outcomes
 from conformance.recording.recorder import record
 from conformance.recording.replayer import target_of
-from conformance.values import Exchange, Outcome, Protocol, Verdict
+from conformance.values import Exchange, Outcome, Protocol, Run, Verdict
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,9 +103,12 @@ def told(gaps: Sequence[Gap]) -> str | None:
 
 
 def keep(
-    folder: str, exchanges: Iterable[Exchange], *, target: Target, profile: str, seed: int, started: str
+    folder: str, exchanges: Iterable[Exchange], verdicts: Iterable[Verdict], *, target: Target, run: Run
 ) -> tuple[Path, ...]:
-    """Write a run's exchanges, redacted, as cassettes. Raises ``pytest.UsageError`` where they cannot be written."""
+    """Write a run's exchanges, redacted, as cassettes, and what it decided where they are all that the folder holds.
+
+    Raises ``pytest.UsageError`` where they cannot be written.
+    """
     shared = Provenance(
         probe="",
         protocol=Protocol.CHAT,
@@ -115,13 +117,16 @@ def keep(
         reference=target.embedded,
         base_urls=target.base_urls,
         limited=target.limited,
-        recorded=started,
-        suite=conformance.__version__,
-        profile=profile,
-        seed=seed,
-        specs=specs.spec_hashes(),
+        recorded=run.started,
+        suite=run.version,
+        profile=run.profile,
+        seed=run.seed,
+        specs=run.specs,
     )
     try:
-        return tuple(record(folder, exchanges, shared))
+        paths = tuple(record(folder, exchanges, shared))
+        decided = outcomes(verdicts) if set(paths) == set(Library(folder).paths()) else None
+        save_outcomes(folder, decided)
     except OSError as error:
         raise pytest.UsageError(f"--kimi-record: {folder} cannot be written: {error.strerror or error}") from None
+    return paths
