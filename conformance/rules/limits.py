@@ -225,9 +225,18 @@ def _unfinished(answer: Answer) -> bool:
     text = answer.text
     if not text:
         return bool(answer.reasoning)
-    if answer.asked.last_user.endswith(text):  # given back to its end, as it was asked for
+    if _ends_as_asked(answer):
         return False
     return text[-1].isalnum() or text[-1].isspace() or text[-1] in _UNFINISHED
+
+
+def _ends_as_asked(answer: Answer) -> bool:
+    """Whether the text ends like what it was asked to give back, count to or quote, or with an address."""
+    asked, text = answer.asked, answer.text
+    last = (text.split() or [""])[-1]
+    told = (asked.last_user.split() or [""])[-1].rstrip(".!?。")
+    quoted = any(len(line) > 2 and text.endswith(line) for line in asked.prompt.splitlines())
+    return "://" in last or last == told or quoted or asked.last_user.endswith(text)
 
 
 def _same_cut(answer: Answer, other: Answer) -> bool:

@@ -34,6 +34,14 @@ FAULTS = {
         [put("/0/request/body/max_completion_tokens", 3), drop(f"{EVENTS}/8")],
         ("finish.length-at-limit", "must"),
     ),
+    "a text cut in a sentence": (
+        "chat.plain",
+        [
+            put("/0/request/body/max_completion_tokens", 27),
+            put(f"{BODY}/choices/0/message/content", "The Berlin Wall fell in 1989, on the evening of"),
+        ],
+        ("finish.length-reported", "should"),
+    ),
     "a call cut in its arguments": (
         "messages.tool-stream",
         [put("/0/request/body/max_tokens", 29), drop(f"{EVENTS}/11")],
@@ -85,6 +93,36 @@ ODD = {
         [
             put(f"{BODY}/choices/0/finish_reason", "stop"),
             put(f"{BODY}/choices/0/message/content", "The sea covers more than two thirds of the planet."),
+        ],
+    ),
+    "a limit met at the end of an address": (
+        "chat.plain",
+        [
+            put("/0/request/body/max_completion_tokens", 27),
+            put(f"{BODY}/choices/0/message/content", "The page is https://www.kimi.com/wall"),
+        ],
+    ),
+    "a limit met at the end of a count that was asked for": (
+        "chat.plain",
+        [
+            put("/0/request/body/max_completion_tokens", 27),
+            put("/0/request/body/messages/0/content", "Count from 1 to 8."),
+            put(f"{BODY}/choices/0/message/content", "1 2 3 4 5 6 7 8"),
+        ],
+    ),
+    "a limit met at the end of an echo": (
+        "chat.plain",
+        [
+            put("/0/request/body/max_completion_tokens", 27),
+            put("/0/request/body/messages/0/content", "Reply with exactly: the wall fell in 1989"),
+            put(f"{BODY}/choices/0/message/content", "the wall fell in 1989"),
+        ],
+    ),
+    "two limits, neither of which cut the answer off": (
+        "chat.plain",
+        [
+            put("/0/request/body/max_tokens", 2),
+            put(f"{BODY}/choices/0/message/content", "The Berlin Wall fell in 1989"),
         ],
     ),
     "both limits, the larger one kept": ("chat.limit", [put("/0/request/body/max_tokens", 40)]),
