@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,27 @@ from conformance.values import Basis, Level, Outcome, Protocol, Verdict
 VALID, BROKEN, HOSTILE, CONVERSATION = "valid", "broken", "hostile", "conversation"
 SHARES = {VALID: 5, BROKEN: 3, HOSTILE: 1, CONVERSATION: 1}  # of the examples
 _STRATEGIES: dict[str, Callable[..., SearchStrategy[Proposal]]] = {VALID: requests, BROKEN: broken, HOSTILE: hostile}
+MOST_DROPPED = 16  # fields that are tried one by one
+_INDEPENDENT = frozenset(  # fields without which the others mean the same, and are as valid
+    {
+        "cache_control",
+        "max_completion_tokens",
+        "max_output_tokens",
+        "max_tokens",
+        "output_config",
+        "prompt_cache_options",
+        "reasoning",
+        "reasoning_effort",
+        "response_format",
+        "stop_sequences",
+        "stream",
+        "system",
+        "temperature",
+        "text",
+        "tool_choice",
+        "top_p",
+    }
+)
 STEPS = 8  # of one conversation, at most
 
 
@@ -134,7 +156,7 @@ class _Hunting:
         found, self.drawn = search(strategy, lambda one: self.rules(_case(one)), examples=examples, seed=seed)
         if found is None:
             return None
-        return self._failure(_case(found.value), found.rule, found.tries, found.value)
+        return self._failure(self._plainer(_case(found.value), found.rule), found.rule, found.tries, found.value)
 
     def _conversation(self, examples: int, seed: int) -> Failure | None:
         """A failure of a conversation."""
@@ -145,7 +167,24 @@ class _Hunting:
         self.drawn = aim.examples if error else max(aim.examples, examples)
         if error is None:
             return None
-        return self._failure(self._fewer(error.evidence, error.rule), error.rule, aim.tries, None)
+        case = self._plainer(self._fewer(error.evidence, error.rule), error.rule)
+        return self._failure(case, error.rule, aim.tries, None)
+
+    def _plainer(self, case: Case, rule: str) -> Case:
+        """The case without the top-level fields that the failure does not need, where shrinking ended early."""
+        bodies = [_parsed(request.body) for request in case]
+        self.bench.shrinking = MOST_DROPPED * len(case)
+        for name in [name for name in bodies[-1] if name in _INDEPENDENT]:
+            left = tuple(
+                replace(request, text=encode({key: value for key, value in body.items() if key != name}).decode())
+                if name in body
+                else request
+                for request, body in zip(case, bodies, strict=True)
+            )
+            found = self.bench.findings(left, cures=self.cures) or ()
+            if any(finding.rule == rule for finding in found):
+                case, bodies = left, [_parsed(request.body) for request in left]
+        return case
 
     def _fewer(self, case: Case, rule: str) -> Case:
         """The case without the requests that the failure does not need: each carries the history before it."""
@@ -226,6 +265,15 @@ class _Line:
             self._kept = len(self._case) - 1
         exchanges = hunting.bench.exchanges(self._case, cures=True)
         return None if exchanges is None else read(exchanges[-1])
+
+
+def _parsed(body: bytes) -> dict[str, Any]:
+    """The body as an object; empty where it is none."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _without(case: Case, place: int) -> Case:

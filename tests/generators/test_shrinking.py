@@ -119,7 +119,8 @@ def test_the_nearest_accepted_request_is_one_edit_away(name):
     assert len(failure.nearest.edits) == 1
     accepted, failing = json.loads(failure.nearest.text), json.loads(failure.requests[-1].body)
     assert edits(failing, accepted) == failure.nearest.edits
-    assert failure.nearest.edits[0].pointer.rpartition("/")[2] in ("max_tokens", "max_completion_tokens", "ttl")
+    culprits = ("max_tokens", "max_completion_tokens", "prompt_cache_options", "ttl")
+    assert failure.nearest.edits[0].pointer.rpartition("/")[2] in culprits
 
 
 def test_the_same_seed_finds_the_same_failure():
