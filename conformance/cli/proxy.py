@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
@@ -110,6 +111,7 @@ def _guard(place: Listen, *, allowed: bool) -> None:
 def _forward(target: Upstream, place: Listen, orders: Orders, lines: Lines) -> Desk:
     """Serve until a signal comes, or the first finding that ends it."""
     stop = lines.stop
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it warns of connections that break
 
     def interrupted(*_: object) -> None:
         stop.set()

@@ -79,6 +79,8 @@ def conclude(
 def _sources(path: Path, desk: Desk, stopped: str | None) -> tuple[list[Recording | Large], str | None]:
     """The journal, and why it is not all that passed."""
     reasons = [f"{number} not judged: {reason}" for reason, number in desk.unjudged.items()]
+    if desk.bounded:
+        reasons.append(f"{desk.bounded} judged in part: only the start of the answer was kept")
     if stopped is not None:
         reasons.append(stopped)
     try:

@@ -67,6 +67,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     started: str
     attempt: int = 1
     cost: int = 0  # bytes of the budget that it holds
+    bounded: bool = False  # the response was cut by a bound of the tap
 
 
 class Tap:
@@ -127,6 +128,7 @@ class Tap:
             started=self._started,
             attempt=_attempt(self._headers),
             cost=self._cost,
+            bounded=self._cut is not None,
         )
 
     def dropped(self) -> None:

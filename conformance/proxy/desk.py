@@ -33,6 +33,7 @@ class Desk:
     def __init__(self, orders: Orders, told: Callable[[Told], None], *, memory: int = MEMORY) -> None:
         self.other = 0  # requests of other endpoints, which are forwarded and not judged
         self.judged = 0
+        self.bounded = 0  # responses of which only the start was kept
         self.unjudged: Counter[str] = Counter()  # by reason
         self.keys: dict[str, None] = {}  # that requests carried: to be hidden wherever something is written
         self._told = told
@@ -70,6 +71,7 @@ class Desk:
         if seen is None:
             self.unjudged[TOO_LARGE] += 1
             return
+        self.bounded += seen.bounded
         if len(self.keys) < MOST_KEYS:
             self.keys |= dict.fromkeys(sent_keys(seen.request))
         with self._lock:

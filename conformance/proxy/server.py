@@ -41,6 +41,7 @@ def running(upstream: Upstream, listen: Listen, *, tap: Taps, take: Callable[[Se
 
     def work() -> None:
         asyncio.set_event_loop(loop)
+        loop.set_exception_handler(lambda *_: None)  # what breaks is one connection, and its exchange says so
         try:
             loop.run_until_complete(_serve(relay, listener, stop, started))
             loop.run_until_complete(loop.shutdown_default_executor())  # it resolves names

@@ -50,7 +50,7 @@ def proxying(upstream: str, out: Path, *arguments: str) -> Iterator[tuple[str, s
     try:
         lines = process.stderr if "json" in arguments else process.stdout
         line = lines.readline()
-        assert line.startswith("listening on http://127.0.0.1:"), line
+        assert line.startswith("listening on http://"), line
         yield line.split()[2].rstrip(","), process
     finally:
         process.kill()
@@ -148,6 +148,14 @@ def test_json_is_the_report_on_standard_output_alone(wrong: str, tmp_path: Path)
     assert (code, report["decision"]["code"]) == (1, 1)
     assert {entry["rule"] for entry in report["findings"]} & set(FAULTS[FAULT].caught_by)
     assert "must    " in err
+
+
+def test_other_machines_are_let_in_only_by_a_flag_and_with_a_warning(right: str, tmp_path: Path):
+    with proxying(right, tmp_path, "--listen", "0.0.0.0:0", "--allow-remote") as (base_url, process):
+        assert ask(base_url.replace("0.0.0.0", "127.0.0.1")) == 200  # noqa: S104 (it is what is tested)
+        code, _, err = ended(process)
+    assert code == 0
+    assert err == "warning: other machines can reach 0.0.0.0 and use the upstream through it\n"
 
 
 def test_an_upstream_that_is_away_is_not_verified(tmp_path: Path):

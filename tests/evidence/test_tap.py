@@ -27,8 +27,10 @@ def test_what_passed_becomes_a_live_exchange():
     one.received(b"{")
     one.received(b"")
     one.received(b"}")
-    found = evidence_of(one.ended())
+    seen = one.ended()
+    found = evidence_of(seen)
     assert isinstance(found, Exchange)
+    assert not seen.bounded
     assert (found.id, found.protocol, found.model) == ("7", Protocol.MESSAGES, "kimi-k3.1-pro")
     assert (found.live, found.file, found.attempt, found.failure) == (True, None, 3, None)
     assert (found.request.url, found.request.body) == (URL, BODY)
@@ -65,6 +67,7 @@ def test_response_beyond_its_bound_is_cut(monkeypatch: pytest.MonkeyPatch):
     seen = one.ended()
     assert b"".join(chunk.data for chunk in seen.response.chunks) == b"12341234"
     assert (seen.failure.kind, seen.failure.message) == ("cut", "the body is larger than 10 bytes")
+    assert seen.bounded
 
 
 def test_request_beyond_its_bound_is_not_judged_and_costs_nothing(monkeypatch: pytest.MonkeyPatch):

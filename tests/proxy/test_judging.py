@@ -175,9 +175,9 @@ def test_a_judge_that_dies_is_counted_and_stops_nothing(tmp_path: Path):
     with desk(tmp_path) as (found, _):
         found._process.kill()
         found._process.wait()
-        found.take(tapped("1").ended())
+        found.take(replace(tapped("1").ended(), bounded=True))
         found.take(None)
-    assert dict(found.unjudged) == {DEAD: 1, TOO_LARGE: 1}
+    assert (dict(found.unjudged), found.bounded) == ({DEAD: 1, TOO_LARGE: 1}, 1)
 
 
 def test_other_endpoints_are_counted_and_not_tapped(tmp_path: Path):
