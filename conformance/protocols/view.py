@@ -112,6 +112,11 @@ class Asked:
         """Canonical forms of the body, by what they leave out: finders keep here what is dear to compute twice."""
         return {}
 
+    @cached_property
+    def tools_by_name(self) -> dict[str, Tool]:
+        """The first tool of each name."""
+        return {tool.name: tool for tool in reversed(self.tools) if tool.name is not None}
+
     @property
     def searches(self) -> bool:
         """Whether web search is offered."""

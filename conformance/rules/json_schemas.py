@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from conformance.rules.payloads import brief
-from conformance.rules.schema_costs import TooCostly, affordable
+from conformance.specs.schema_costs import TooCostly, affordable
 
 _SHOWN = 200
 _LARGEST = 2**20  # characters of a schema that is compiled

@@ -38,7 +38,7 @@ def settled(answer: Answer) -> tuple[Call, ...]:
 
 def declared(answer: Answer, call: Call) -> Tool | None:
     """The tool that the request declares under the name of a call."""
-    return next((tool for tool in answer.asked.tools if tool.name is not None and tool.name == call.name), None)
+    return answer.asked.tools_by_name.get(call.name) if isinstance(call.name, str) else None
 
 
 def calls_declared(answer: Answer) -> bool:

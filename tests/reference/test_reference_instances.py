@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import jsonschema
@@ -140,6 +141,40 @@ def test_instance_is_valid_and_the_same_each_time(schema: dict[str, Any]) -> Non
 def test_what_has_no_instance_is_refused(schema: Any) -> None:
     with pytest.raises(Unsatisfiable):
         instance(schema)
+
+
+def _doubled(word: str, last: dict[str, Any]) -> dict[str, Any]:
+    """A schema whose thirty definitions each apply the one before ten times."""
+    definitions = {"d0": last} | {f"d{n}": {word: [{"$ref": f"#/$defs/d{n - 1}"}] * 10} for n in range(1, 31)}
+    return {"type": "object", "properties": {"a": {"$ref": "#/$defs/d30"}}, "required": ["a"], "$defs": definitions}
+
+
+ENDLESS = "a" * 60 + "!"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        _doubled("allOf", {"type": "string"}),
+        _doubled("allOf", {"not": {"type": "string"}}),
+        _doubled("oneOf", {"type": "string"}),
+        {"enum": [ENDLESS], "pattern": "^(a+)+$"},
+        {"enum": [{ENDLESS: 1}], "patternProperties": {"^(a+)+$": True}, "additionalProperties": False},
+        {"enum": [{ENDLESS: 1}], "patternProperties": {"^(a+)+$": True}, "unevaluatedProperties": False},
+        {
+            "type": "object",
+            "required": [ENDLESS],
+            "patternProperties": {"^(a+)+$": True},
+            "additionalProperties": False,
+        },
+    ],
+    ids=lambda schema: str(schema)[:60],
+)
+def test_a_schema_that_takes_for_ever_is_refused_at_once(schema: Any) -> None:
+    began = time.monotonic()
+    with pytest.raises(Unsatisfiable):
+        instance(schema)
+    assert time.monotonic() - began < 10  # generous for a busy machine: unbounded it takes years
 
 
 def test_hints_fill_what_they_fit() -> None:

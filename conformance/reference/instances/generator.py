@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -10,11 +11,10 @@ from typing import Any
 import jsonschema
 import msgspec
 from jsonschema.protocols import Validator
-from jsonschema.validators import validator_for
-from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from conformance.reference.instances import scalars
+from conformance.reference.instances.judging import judging
 from conformance.reference.instances.merging import Schema, both, merged
 from conformance.reference.instances.shapes import (
     grows,
@@ -25,6 +25,7 @@ from conformance.reference.instances.shapes import (
     weight,
     without,
 )
+from conformance.specs.schema_costs import TooCostly, affordable
 
 _DEEPEST = 40  # nested parts; below _OPTIONAL_DEPTH only what is required is made
 _OPTIONAL_DEPTH = 4
@@ -41,6 +42,7 @@ _UNUSABLE = (  # what following a schema that means nothing runs into
     ValueError,
     AttributeError,
     jsonschema.exceptions.UnknownType,
+    TooCostly,
 )
 
 
@@ -58,8 +60,7 @@ class Hints(msgspec.Struct, frozen=True, kw_only=True):
 def instance(schema: Schema | bool, hints: Hints = Hints()) -> Any:  # noqa: B008 (frozen)
     """A valid instance of a schema, the same each time. Raises Unsatisfiable; resolves local references only."""
     try:
-        validator = validator_for(schema, default=jsonschema.Draft202012Validator)(schema, registry=Registry())
-        return _Search(validator, hints).value(schema)
+        return _Search(judging(schema), hints).value(schema)
     except Unsatisfiable:
         raise
     except _UNUSABLE as error:
@@ -72,6 +73,7 @@ class _Search:
     def __init__(self, validator: Validator, hints: Hints) -> None:
         self._validator = validator
         self._hints = hints
+        self._refers = re.search(r'"\$(?:ref|dynamicRef|recursiveRef)":', json.dumps(validator.schema)) is not None
         self._steps = 0
         self._named_after: str | None = None  # the property that the subject is for
 
@@ -98,7 +100,16 @@ class _Search:
         if not isinstance(schema, dict) or depth > _DEEPEST:
             raise Unsatisfiable("no value is allowed here" if schema is False else "the schema is too deep")
         judge = self._validator.evolve(schema=schema)
-        yield from filter(judge.is_valid, islice(self._candidates(schema, depth, name), most))
+        for candidate in islice(self._candidates(schema, depth, name), most):
+            if self._refers:
+                affordable(schema, candidate, weight(candidate), root=self._validator.schema)
+            if judge.is_valid(candidate):
+                yield candidate
+
+    def _step(self) -> None:
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            raise Unsatisfiable("the schema is too involved")
 
     def _wish(self, name: str | None) -> str | None:
         if name is None:
@@ -106,9 +117,7 @@ class _Search:
         return self._hints.values.get(name.lower()) or (self._hints.subject if name == self._named_after else None)
 
     def _candidates(self, schema: Schema, depth: int, name: str | None) -> Iterator[Any]:
-        self._steps += 1
-        if self._steps > _MOST_STEPS:
-            raise Unsatisfiable("the schema is too involved")
+        self._step()
         if "const" in schema:
             yield schema["const"]
             return
@@ -126,6 +135,7 @@ class _Search:
         elif isinstance(schema.get("allOf"), list):
             rest = without(schema, "allOf")
             for part in schema["allOf"]:
+                self._step()
                 rest = merged(rest, self._followed(part))
             yield from self._candidates(rest, depth + 1, name)
         elif key := next((key for key in ("oneOf", "anyOf") if isinstance(schema.get(key), list)), None):

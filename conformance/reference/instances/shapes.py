@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from conformance.reference.instances.judging import matches
 from conformance.reference.instances.merging import Schema
 
 _MARKS = {
@@ -56,7 +56,7 @@ def property_schema(schema: Schema, declared: Schema, name: str) -> Any:
         return declared[name]
     patterns = schema.get("patternProperties")
     for pattern, value in patterns.items() if isinstance(patterns, dict) else ():
-        if re.search(pattern, name):
+        if matches(pattern, name):
             return value
     return schema.get("additionalProperties", True)
 

@@ -27,17 +27,21 @@ class TooCostly(Exception):
     """A validation would take too long, or would never end; the message says why."""
 
 
-def affordable(schema: dict[str, Any], value: object, size: int) -> None:
-    """Return where a validation takes a bounded number of steps; ``size`` is the value's characters as JSON.
+def affordable(schema: Any, value: object, size: int, *, root: Any = None) -> None:
+    """Return where a validation takes a bounded number of steps. Raises TooCostly.
 
-    Raises TooCostly.
+    ``size`` is how large the value is, say its characters as JSON; ``root`` is the document that holds the schema,
+    where it is a part of one.
     """
-    if _Estimate(schema, min(_PAIRS + size, _MOST_PAIRS)).steps(schema, value, 0) > MOST_STEPS:
+    if (
+        _Estimate(schema if root is None else root, min(_PAIRS + size, _MOST_PAIRS)).steps(schema, value, 0)
+        > MOST_STEPS
+    ):
         raise TooCostly(f"it takes more than {MOST_STEPS} steps")
 
 
 class _Estimate:
-    def __init__(self, root: dict[str, Any], most: int) -> None:
+    def __init__(self, root: Any, most: int) -> None:
         self._root = root
         self._most = most
         self._named: tuple[list[Any], dict[str, list[Any]]] | None = None
@@ -109,7 +113,7 @@ class _Estimate:
         return [found for root in roots if (found := _at(root, name)) is not None]
 
 
-def _named(root: dict[str, Any]) -> tuple[list[Any], dict[str, list[Any]]]:
+def _named(root: Any) -> tuple[list[Any], dict[str, list[Any]]]:
     """The roots that a pointer may start from, and the schemas by their anchors."""
     roots: list[Any] = [root]
     anchors: dict[str, list[Any]] = {}
