@@ -16,7 +16,8 @@ _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 _UNPRINTABLE = re.compile("[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _ESCAPES = re.compile(f'["\\\\\t\n]|{_UNPRINTABLE.pattern}')
 _SHORT = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n"}
-_LINE = 76  # characters of base64
+_LINE = 76  # characters of base64, of text in quotes, and of a mapping on one line
+_MEMBERS = 2  # of a mapping on one line
 
 
 def document(value: Mapping[str, Value]) -> str:
@@ -30,11 +31,11 @@ def _mapping(value: Mapping[str, Value], indent: str) -> Iterator[str]:
 
 
 def _member(start: str, item: Value, indent: str) -> Iterator[str]:
-    if isinstance(item, Mapping) and item:
+    if (brief := _flow(item)) is not None:
+        yield f"{start} {brief}"
+    elif isinstance(item, Mapping) and item:
         yield start
         yield from _mapping(item, indent + "  ")
-    elif isinstance(item, list | tuple) and len(item) == 1 and isinstance(item[0], str | int) and _short(item[0]):
-        yield f"{start} [{_scalar(item[0])}]"
     elif isinstance(item, list | tuple) and item:
         yield start
         for one in item:
@@ -74,6 +75,22 @@ def _literal(start: str, text: str, indent: str) -> Iterator[str]:
     yield f"{start} |{lead}{'-' if not ends else '' if ends == 1 else '+'}"
     yield from (f"{indent}{line}" if line else "" for line in body.split("\n"))
     yield from [""] * (ends - 1)
+
+
+def _flow(value: Value) -> str | None:
+    """A list of one short value, or a mapping of a few to such, on one line; None for all that needs more."""
+    if isinstance(value, list | tuple) and len(value) == 1 and isinstance(value[0], str | int) and _short(value[0]):
+        return f"[{_scalar(value[0])}]"
+    if not isinstance(value, Mapping) or not 0 < len(value) <= _MEMBERS or not all(map(_short, value)):
+        return None
+    parts = [_flow(item) if isinstance(item, list | tuple | Mapping) else _brief(item) for item in value.values()]
+    pairs = [f"{_scalar(name)}: {part}" for name, part in zip(value, parts, strict=True) if part is not None]
+    line = "{" + ", ".join(pairs) + "}"
+    return line if len(pairs) == len(value) and len(line) <= _LINE else None
+
+
+def _brief(value: Value) -> str | None:
+    return _scalar(value) if not isinstance(value, bytes) and _short(value) else None
 
 
 def _short(value: Value) -> bool:

@@ -23,7 +23,7 @@ SHORTENED = "a request whose long texts the cassette does not show"
 
 
 class Interaction(msgspec.Struct, frozen=True, kw_only=True):
-    """One recorded exchange; ``shown`` is the request's body as the cassette shows it."""
+    """One recorded exchange; the request's body is only ``shown``, as the cassette shows it."""
 
     step: int
     attempt: int
@@ -107,7 +107,7 @@ def interaction(entry: object, kept: beside.Line | None) -> Interaction | str:
     return Interaction(
         step=step,
         attempt=attempt,
-        request=Request(method=method, url=url, headers=entries.headers(sent.get("headers")), body=_sent(body)),
+        request=Request(method=method, url=url, headers=entries.headers(sent.get("headers"))),
         shown=body,
         shortened=get(entry, "shortened") is True,
         intents=tuple(known),
@@ -149,7 +149,8 @@ def exchange(entry: object, kept: beside.Line | None, name: str, path: str) -> E
         return found
     if found.shortened:
         return SHORTENED
-    made = entries.exchange(name, path, found.request, found.response, found.failure, started=found.started)
+    request = msgspec.structs.replace(found.request, body=_sent(found.shown))
+    made = entries.exchange(name, path, request, found.response, found.failure, started=found.started)
     if isinstance(made, str):
         return made
     return msgspec.structs.replace(made, intents=found.intents, attempt=found.attempt, live=found.live)
@@ -161,9 +162,12 @@ def kept_beside(document: object, path: str) -> dict[int, beside.Line]:
 
 
 def _sent(body: str | bytes) -> bytes:
+    """The bytes of a request that is shown whole: JSON as our builders write it, anything else as it stands."""
     if isinstance(body, bytes):
         return body
-    return (shown.compact(body, "compact") if body[:2] in ("{\n", "[\n") else None) or entries.encoded(body)
+    data = shown.compact(body, "compact")
+    leads_back = data is not None and shown.request(data)[0] == body
+    return data if data is not None and leads_back else entries.encoded(body)
 
 
 def _text(data: bytes) -> str | bytes:

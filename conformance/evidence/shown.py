@@ -9,12 +9,12 @@ import hashlib
 import json
 from typing import Any
 
-LINE = 100  # characters that a value may take on one line
+LINE = 160  # characters that a value may take on one line
 DEEPEST = 24  # spaces of indentation, beyond which a value stays on one line
-LONGEST_TEXT = 500  # characters of a text within a request; a longer one is shown by its beginning
+LONGEST_TEXT = 600  # characters of a text within a request; a longer one is shown by its beginning
 BEGINNING = 160  # characters
-LONGEST_STREAM = 3072  # bytes of an event stream that is shown whole
-HEAD, TAIL = 1024, 640  # bytes of a longer one that are shown
+LONGEST_STREAM = 2048  # bytes of an event stream that is shown whole
+HEAD, TAIL = 640, 480  # bytes of a longer one that are shown
 
 STYLES: dict[str, dict[str, Any]] = {
     "compact": {"separators": (",", ":"), "ensure_ascii": False},

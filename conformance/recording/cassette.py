@@ -36,7 +36,7 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     suite: str  # version of this package
     profile: str
     seed: int
-    specs: dict[str, str]  # document name to sha256
+    specs: dict[str, str]  # name to sha256 of the documents of the surface
 
 
 class Cassette(msgspec.Struct, frozen=True, kw_only=True):

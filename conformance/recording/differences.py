@@ -56,7 +56,7 @@ def _body(old: str | bytes, new: str | bytes) -> str:
     found = next(_values(before, after, ""), None)
     if found is None:
         return "body: the same values, written differently"
-    return _told(f"body {found[0]}".rstrip(), found[1], found[2])
+    return _told(f"body {found[0]}".rstrip(), *(_line(value) for value in found[1:]))
 
 
 def _values(old: Any, new: Any, pointer: str) -> Iterator[tuple[str, Any, Any]]:
@@ -71,6 +71,10 @@ def _values(old: Any, new: Any, pointer: str) -> Iterator[tuple[str, Any, Any]]:
             yield from _values(before, after, f"{pointer}/{place}")
     elif type(old) is not type(new) or old != new:
         yield pointer, old, new
+
+
+def _line(value: Any) -> Any:
+    return " ".join(value.split()) if isinstance(value, str) and "\n" in value else value
 
 
 def _told(name: str, old: object, new: object) -> str:

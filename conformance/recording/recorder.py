@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from conformance import specs
 from conformance.recording.cassette import Provenance, name_of, save
 from conformance.values import Exchange, Protocol
 
@@ -25,7 +26,9 @@ def record(folder: str | Path, exchanges: Iterable[Exchange], shared: Provenance
     paths = []
     for (probe, protocol, model), members in groups.items():
         path = Path(folder) / name_of(probe, protocol, model)
-        own = replace(shared, probe=probe, protocol=protocol, model=model)
+        documents = {row.name for row in specs.sources() if row.protocol is protocol}
+        hashes = {name: value for name, value in shared.specs.items() if name in documents}
+        own = replace(shared, probe=probe, protocol=protocol, model=model, specs=hashes)
         save(path, own, members)
         paths.append(path)
     return paths

@@ -75,7 +75,7 @@ def _origin(cassette: Cassette, path: Path, used: Container[Use]) -> Iterator[st
         yield f"its name does not fit what it says that it is of: {row.probe}/{row.protocol}/{row.model}"
     elif (row.probe, row.protocol, row.model) not in used:
         yield "no probe of the suite plays it any more"
-    now = specs.spec_hashes()
+    now = {document.name: document.sha256 for document in specs.sources() if document.protocol is row.protocol}
     changed = sorted(name for name in now if row.specs.get(name) != now[name])
     if changed:
         yield f"recorded for another edition of the documents {', '.join(changed)}; record it again"
@@ -100,7 +100,8 @@ def _secrets(cassette: Cassette, secrets: Secrets) -> Iterator[str]:
 
 def _everything(one: Interaction) -> bytes:
     headers = (*one.request.headers, *(one.response.headers if one.response else ()))
-    parts = [one.request.url.encode("utf-8", "surrogatepass"), one.request.body]
+    body = one.shown if isinstance(one.shown, bytes) else one.shown.encode("utf-8", "surrogatepass")
+    parts = [one.request.url.encode("utf-8", "surrogatepass"), body]
     parts += [f"{name}: {value}".encode("utf-8", "surrogatepass") for name, value in headers]
     parts += [b"".join(chunk.data for chunk in one.response.chunks)] if one.response else []
     parts += [one.failure.message.encode("utf-8", "surrogatepass")] if one.failure else []
