@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
+from operator import itemgetter
 
 from conformance.models import K31
 from conformance.protocols.view import Answer
-from conformance.rules.recall import answer_places, answered_items, history, marks, prefix
+from conformance.rules.recall import answer_places, answered_items, history, marks, prefixes
 from conformance.rules.registry import Group
 from conformance.rules.sameness import (
     block_count,
@@ -98,7 +99,7 @@ def efforts(answers: Sequence[Answer]) -> Iterator[Group]:
 
 def longer(answers: Sequence[Answer]) -> Iterator[Group]:
     """The same request with 100 or more words more in the last user message, in the same mode where there is one."""
-    yield from _by_last_user(answers, _extends)
+    yield from _by_last_user(answers)
 
 
 def histories(answers: Sequence[Answer]) -> Iterator[Group]:
@@ -165,20 +166,22 @@ def surfaces(answers: Sequence[Answer]) -> Iterator[Group]:
 
 def continuations(answers: Sequence[Answer]) -> Iterator[Group]:
     """A request whose history holds earlier answers, after those answers."""
-    said: dict[Key, list[Answer]] = defaultdict(list)
-    for answer in _usable(answers):
+    said: dict[tuple[str, bytes], dict[tuple[str, str], tuple[int, Answer]]] = {}  # by what each is recognised by
+    for number, answer in enumerate(_usable(answers)):
         turns_so_far = history(answer)
+        keys = prefixes(answer, turns_so_far)
         earlier: dict[int, Answer] = {}
         for place in answer_places(answer, turns_so_far):
-            known = set(marks(turns_so_far[place]))
-            for before in reversed(said[prefix(answer, turns_so_far[:place])]):
-                if known.intersection(mark for item in answered_items(before) for mark in marks(item)):
-                    earlier[id(before)] = before
-                    break
+            known = said.get(keys[place], {})
+            found = [known[mark] for mark in marks(turns_so_far[place]) if mark in known]
+            if found:
+                _, before = max(found, key=itemgetter(0))
+                earlier[id(before)] = before
         if earlier:
             yield (*earlier.values(), answer)
         if answer.ok:
-            said[prefix(answer, turns_so_far)].append(answer)
+            known = said.setdefault(keys[-1], {})
+            known.update((mark, (number, answer)) for item in answered_items(answer) for mark in marks(item))
 
 
 def _usable(answers: Iterable[Answer]) -> Iterator[Answer]:
@@ -209,20 +212,35 @@ def _in_each_mode(
             yield (next((first for first in ones if mode(first) == way), ones[0]), answer)
 
 
-def _by_last_user(answers: Sequence[Answer], related: Callable[[Answer, Answer], bool]) -> Iterator[Group]:
+def _by_last_user(answers: Sequence[Answer]) -> Iterator[Group]:
     for bucket in _buckets(answers, lambda a: (host(a), cell_model(a), rest(a))).values():
         by_text: dict[Key, Answer] = {}
         for answer in bucket:
             by_text.setdefault((mode(answer), answer.asked.last_user), answer)
-        ordered = sorted(by_text.values(), key=lambda a: len(a.asked.last_user))
+        ordered = sorted(map(_Worded, by_text.values()), key=lambda one: len(one.answer.asked.last_user))
         for place, short in enumerate(ordered):
-            longer_ones = [other for other in ordered[place + 1 :] if related(short, other)]
-            if longer_ones:
-                yield (short, next((other for other in longer_ones if mode(other) == mode(short)), longer_ones[0]))
+            first: Answer | None = None
+            for long in ordered[place + 1 :]:
+                if long.words - short.words >= MORE_WORDS and _extends(short, long):
+                    first = first or long.answer
+                    if mode(long.answer) == mode(short.answer):
+                        first = long.answer
+                        break
+            if first is not None:
+                yield (short.answer, first)
 
 
-def _extends(short: Answer, long: Answer) -> bool:
-    one, two = short.asked.last_user.strip(), long.asked.last_user.strip()
-    if not one or len(two) <= len(one) or not (two.startswith(one) or two.endswith(one)):
-        return False
-    return len(two.split()) - len(one.split()) >= MORE_WORDS
+class _Worded:
+    """An answer with the text and the number of words of its request's last user message."""
+
+    __slots__ = ("answer", "text", "words")
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.text = answer.asked.last_user.strip()
+        self.words = len(self.text.split())
+
+
+def _extends(short: _Worded, long: _Worded) -> bool:
+    one, two = short.text, long.text
+    return bool(one) and len(two) > len(one) and (two.startswith(one) or two.endswith(one))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,9 +18,15 @@ def history(answer: Answer) -> list[Any]:
     return items(answer) or []
 
 
-def prefix(answer: Answer, turns: list[Any]) -> tuple[str, ...]:
-    """The beginning of a conversation as a key: surface, base URL, model, and the messages so far."""
-    return (answer.protocol.value, host(answer), cell_model(answer), dump(turns))
+def prefixes(answer: Answer, turns: list[Any]) -> list[tuple[str, bytes]]:
+    """Each beginning of a conversation as a key, from none of its messages to all of them."""
+    where = "\n".join((answer.protocol.value, cell_model(answer), host(answer)))
+    digest = hashlib.blake2b(digest_size=16)
+    keys = [(where, digest.digest())]
+    for turn in turns:
+        digest.update(hashlib.blake2b(dump(turn).encode("utf-8", "surrogatepass")).digest())
+        keys.append((where, digest.digest()))
+    return keys
 
 
 def is_said(item: object) -> bool:

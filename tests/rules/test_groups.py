@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -195,3 +196,19 @@ def replaced(exchange, body):
     return Exchange(
         id=exchange.id, protocol=exchange.protocol, model=exchange.model, request=request, response=exchange.response
     )
+
+
+def test_the_latest_answer_with_a_mark_is_the_one_that_a_history_holds():
+    found = answers(ONE, ONE, {"messages": [user(), said("OK"), user("and?")]})
+    assert ids(groups.continuations, found) == [("1", "2")]
+
+
+def test_long_histories_and_many_texts_are_grouped_in_no_more_than_a_few_passes():
+    long = {"messages": [user("x") if n % 2 == 0 else said("y") for n in range(20_000)]}
+    began = time.monotonic()
+    assert ids(groups.continuations, answers(long)) == []
+    many = answers(*({"messages": [user(f"{WORDS} {n}")]} for n in range(1_500)))
+    assert ids(groups.longer, many) == []
+    again = answers(*[ONE] * 1_000, *[{"messages": [user(), said("other"), user("and?")]}] * 1_000)
+    assert ids(groups.continuations, again) == []
+    assert time.monotonic() - began < 30  # generous for a busy machine: quadratic work takes minutes
