@@ -9,14 +9,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.errors import Flaky, NoSuchExample
 from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
-from hypothesis.internal.constants_ast import Constants
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 from hypothesis.strategies import SearchStrategy
 
@@ -25,11 +23,10 @@ BACKEND = "kimi-conformance"
 
 
 class SeedAlone(HypothesisProvider):
-    """Hypothesis' own source of values, without the constants of loaded modules."""
+    """Hypothesis' own source of values, without constants: those of loaded modules would get in with them."""
 
-    @cached_property
-    def _local_constants(self) -> Constants:
-        return Constants()
+    def _maybe_draw_constant(self, *_: Any, **__: Any) -> None:
+        return None
 
 
 AVAILABLE_PROVIDERS[BACKEND] = SeedAlone

@@ -182,6 +182,13 @@ def _is_json(raw: bytes) -> bool:
     return True
 
 
+OTHERS = """
+import conformance.rules, conformance.reference.faults, conformance.cli.run
+import hypothesis
+from hypothesis import strategies as st
+hypothesis.find(st.lists(st.one_of(st.integers(), st.integers(0, 200), st.text())), lambda found: len(found) > 20,
+                settings=hypothesis.settings(database=None))
+"""
 DRAW = """
 import hashlib, sys
 {before}
@@ -205,6 +212,6 @@ def test_the_seed_alone_decides_whatever_else_is_imported():
         subprocess.run(  # noqa: S603 (our own interpreter and text)
             [sys.executable, "-c", DRAW.format(before=before)], capture_output=True, text=True, check=True, timeout=60
         ).stdout
-        for before in ("", "import conformance.rules, conformance.reference.faults, conformance.cli.run")
+        for before in ("", OTHERS)
     ]
     assert hashes[0] == hashes[1] != ""
