@@ -79,5 +79,7 @@ def test_a_target_with_one_address_is_not_sent_to_another() -> None:
 
 
 def test_the_same_settings_give_the_same_plan() -> None:
-    first, second = (plan("nightly", night=NIGHT, rules=["stream.complete", "tool.ids"], models=["kimi-k3"]) for _ in range(2))
+    first, second = (
+        plan("nightly", night=NIGHT, rules=["stream.complete", "tool.ids"], models=["kimi-k3"]) for _ in range(2)
+    )
     assert first == second
