@@ -100,3 +100,9 @@ def test_an_import_that_points_up_is_seen(tmp_path):
     module = tmp_path / "late.py"
     module.write_text("def work():\n    from conformance import cli\n    import conformance.judge\n", "utf-8")
     assert list(imported(module)) == [("cli", 2), ("judge", 3)]
+
+
+def test_no_two_test_files_share_a_name():
+    """Tests are no package, so that pytest could not tell two files of one name apart."""
+    names = [path.name for path in Path(__file__).parent.rglob("test_*.py")]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
