@@ -13,6 +13,7 @@ import pytest
 
 from conformance.client import Client, Limits, Player, Sender, preflight, serving
 from conformance.evidence import Journal
+from conformance.models import ALL
 from conformance.plugin import is_whole
 from conformance.plugin.asking import ask
 from conformance.plugin.marks import cells_of, declared, in_smoke
@@ -22,6 +23,7 @@ from conformance.plugin.tapes import Gap, offline
 from conformance.probes.cell import Cell
 from conformance.probes.script import Script
 from conformance.recording import Library, replaying
+from conformance.values import Protocol
 
 WORKER_INPUT = "kimi_conformance"
 
@@ -59,10 +61,9 @@ class Session:
         return self._player
 
     def _connect(self) -> Callable[[str, str | None, Limits], Sender]:
-        """What the player connects with: in a replay, cassettes, and no network."""
+        """What the player connects with: in a replay, cassettes."""
         if self.settings.replay is None:
             return Client
-        self._stack.enter_context(offline())
         return replaying(Library(self.settings.replay), self.settings.target, self.settings.secrets())
 
     def missed(self, item: pytest.Item, reason: str) -> None:
@@ -81,7 +82,9 @@ class Session:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Serve the embedded target, and look whether the target can be verified at all."""
+        """Serve the embedded target, and look whether the target can be verified at all; for a replay, go offline."""
+        if self.settings.replay is not None:
+            self._stack.enter_context(offline())
         if self.worker is not None or session.config.getoption("collectonly"):
             return
         for option, folder in (("out", self.settings.out), ("record", self.settings.record)):
@@ -148,9 +151,9 @@ class Session:
         self._planned = sum(_cell(item) is not None for item in kept)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Remember the order of the probes, and whether somebody else selected among them."""
+        """Remember the suite's own order of the probes, and whether somebody else selected among them."""
         probes = [item for item in session.items if _cell(item) is not None]
-        self._order = tuple(probe_name(item) for item in probes)
+        self._order = tuple(probe_name(item) for item in sorted(probes, key=_place))
         if not all(map(is_whole, session.config.args)):
             self._trouble = "only a part of the suite was selected"
         elif len(probes) < self._planned:
@@ -228,6 +231,15 @@ def due(settings: Settings) -> dict[str, tuple[int, ...]]:
         seed=settings.seed,
     )
     return dict(chosen.strands or {})
+
+
+def _place(item: pytest.Item) -> tuple[str, int, int, int]:
+    """Where a probe stands in the suite, in whatever order it is played."""
+    path, line, _ = item.location
+    cell = _cell(item)
+    if cell is None:
+        return path, line or 0, 0, 0
+    return path, line or 0, list(Protocol).index(cell.protocol), ALL.index(cell.model)
 
 
 def _cell(item: pytest.Item) -> Cell | None:
