@@ -317,6 +317,7 @@ def test_a_url_is_taken_as_a_base_url(url: str, base: str) -> None:
         ("http://host.example:99999", "names no host and port"),
         ("http://host.example:0", "names no host and port"),
         ("http://[::1", "not a URL"),
+        ("http://xn--/", "is not a URL: Malformed A-label"),
     ],
 )
 def test_a_bad_target_is_refused_with_what_was_expected(name: str, words: str) -> None:

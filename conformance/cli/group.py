@@ -10,8 +10,10 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn, cast
 
 import click
@@ -38,6 +40,13 @@ COMMANDS = {  # in the order of the help; the module of each is conformance.cli.
     "faults": "List the faults that the reference server can be given.",
     "selftest": "Run every fault against the rules that must catch it: the kill matrix.",
 }
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # a disk's faults, none of ours
+
+
+class _Unread(Exception):
+    """Whoever read standard output has gone."""
 
 
 class Lazy(click.Group):
@@ -68,11 +77,23 @@ class Lazy(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click does; a reader that goes away is told apart, because click would exit with 1 for it."""
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise _Unread from None
+            raise
+
     def main(  # type: ignore[override]  # never returns, in any mode
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> NoReturn:
         """Run and exit: 2 for a usage error, 3 when interrupted, 4 for an error of ours, else what the command says."""
         extra["standalone_mode"] = False
+        if sys.stdout is None or sys.stderr is None:  # closed by the caller, who wants no words
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (open as long as the process runs)
+            sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
@@ -85,14 +106,29 @@ class Lazy(click.Group):
         except (click.Abort, KeyboardInterrupt):
             click.echo("interrupted: nothing was verified", err=True)
             sys.exit(Exit.NOT_VERIFIED)
+        except _Unread:
+            _silence()
+            sys.exit(Exit.NOT_VERIFIED)
         except Exception as error:  # noqa: BLE001 (the last line of defence: one line instead of a traceback)
             _fail(error)
         sys.exit(code if isinstance(code, int) else Exit.CONFORMING)
 
 
+def _silence() -> None:
+    """Lead standard output nowhere, so that the flush at the end does not raise once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _fail(error: Exception) -> NoReturn:
     if isinstance(error, OSError) and error.errno == errno.EPIPE:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read has gone; a flush must not raise
+        _silence()
+        sys.exit(Exit.NOT_VERIFIED)
+    if isinstance(error, OSError) and error.errno in _FULL:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        with suppress(OSError, ValueError):
+            _silence()
+        click.echo(f"cannot write: {error.strerror}", err=True)
         sys.exit(Exit.NOT_VERIFIED)
     if os.environ.get(DEBUG) == "1":
         traceback.print_exception(error)

@@ -24,6 +24,8 @@ PORT = 8788
 @click.option("--fault", "faults", multiple=True, metavar="ID", help="Break one promise; repeatable. See faults.")
 def serve(*, host: str, port: int, keys: tuple[str, ...], rpm: int | None, seed: int, faults: tuple[str, ...]) -> None:
     """Serve the reference implementation of all three surfaces until Ctrl-C."""
+    if not host.strip():
+        raise click.UsageError("--host is empty: expected an address such as 127.0.0.1.")
     hooks = merged([fault.hooks() for fault in chosen_faults(faults)]) if faults else None
     accepted = frozenset(keys) or frozenset({DEFAULT_KEY})
     stop = threading.Event()

@@ -75,12 +75,12 @@ def _base_url(name: str) -> str:
     shown = address(name)
     try:
         url = httpx.URL(name)
-        port = url.port
+        host, port = url.host, url.port
     except (httpx.InvalidURL, ValueError) as error:
         raise BadTarget(f"the target {shown!r} is not a URL: {error}") from None
     if url.scheme not in ("http", "https"):
         raise BadTarget(f"the target {shown!r} has the scheme {url.scheme!r}; expected http or https")
-    if not url.host or (port is not None and not 0 < port < 65536):
+    if not host or (port is not None and not 0 < port < 65536):
         raise BadTarget(f"the target {shown!r} names no host and port that can be reached")
     if url.userinfo or url.query or url.fragment:
         raise BadTarget(f"the target {shown!r} must be a base URL: without user, query or fragment")

@@ -20,6 +20,9 @@ MAX_DUPLICATES = 100  # pointers that are told
 
 _STRING = r'"(?:[^"\\]++|\\.)*+"?'
 _BRACKET = re.compile(_STRING + r"|([\[{])|[\]}]", re.DOTALL)
+_STRINGS = re.compile(_STRING, re.DOTALL)
+_INNERMOST = re.compile(r"\[[^\[\]{}]*+\]|\{[^\[\]{}]*+\}")
+_SHALLOW = 16  # levels that are taken away from inside, which is faster than to count them
 _CONSTANT = re.compile(_STRING + r"|(NaN|-?Infinity)", re.DOTALL)
 _NUMBER = re.compile(_STRING + rf"|(\d{{{MAX_DIGITS + 1},}})", re.DOTALL)
 _BOM = b"\xef\xbb\xbf"
@@ -106,6 +109,13 @@ def _refuse(name: str) -> None:
 
 def _too_deep(text: str) -> int | None:
     if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return None
+    bare = _STRINGS.sub("", text)
+    for _ in range(_SHALLOW):
+        bare, closed = _INNERMOST.subn("", bare)
+        if not closed:
+            break
+    if "[" not in bare and "{" not in bare:
         return None
     depth = 0
     for match in _BRACKET.finditer(text):

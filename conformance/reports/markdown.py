@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -53,11 +54,19 @@ def markdown(
 
 
 def summarise(text: str) -> None:
-    """Append to the file that GitHub Actions names in GITHUB_STEP_SUMMARY, if there is one."""
+    """Append to the file that GitHub Actions names in GITHUB_STEP_SUMMARY, if there is one.
+
+    One that cannot be written is told on standard error: it changes nothing about what was found.
+    """
     path = os.environ.get("GITHUB_STEP_SUMMARY")
-    if path:
+    if not path:
+        return
+    try:
         with Path(path).open("a", encoding="utf-8") as summary:
             summary.write(text + "\n")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        sys.stderr.write(f"GITHUB_STEP_SUMMARY: {safe(path)} cannot be written: {reason}\n")
 
 
 def _tables(verdicts: tuple[Verdict, ...]) -> list[str]:
@@ -110,7 +119,8 @@ def _failure(entry: Failing) -> list[str]:
     where = f"{protocol} {', '.join(entry.models)}"
     lines = [f"### {level.value}: {finding.rule} on {where}{times}", "", safe(entry.title), ""]
     if entry.citation:
-        lines += [f"> {_quoted(entry.citation.text)}", ">", f"> {entry.citation.document}:{entry.citation.line}", ""]
+        lines += [f"> {_quoted(line)}  " for line in entry.citation.text.splitlines()]
+        lines += [">", f"> {entry.citation.document}:{entry.citation.line}", ""]
     lines += [f"- Found: {_code(finding.message)} at {_code(finding.pointer or '/')}"]
     lines += [f"- Expected {_code(finding.expected)}, actual {_code(finding.actual)}"]
     lines += [f"- Exchange {_code(finding.exchange)}", ""]

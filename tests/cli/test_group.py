@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -16,6 +17,7 @@ from conformance.cli.group import COMMANDS, main
 HEAVY = ("pytest", "starlette", "uvicorn", "jsonschema", "jsonschema_rs", "httpx", "jinja2", "rich", "yaml")
 SHOW_IMPORTS = """
 import sys
+from pathlib import Path
 from conformance.cli import main
 try:
     main({arguments})
@@ -130,3 +132,27 @@ def test_an_interrupted_command_verified_nothing(failing, error):
     result = CliRunner().invoke(main, ["check"])
     assert result.exit_code == 3
     assert "interrupted" in result.output
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    command = ["/bin/sh", "-c", line.replace("kimi-conformance", f"{sys.executable} -m conformance.cli")]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 (our own line)
+
+
+@pytest.mark.parametrize("arguments", ["faults", "rules --format json", "explain usage.total-is-sum"])
+def test_a_reader_that_goes_away_is_never_told_not_conforming(arguments):
+    done = shell(f"(sleep 1; kimi-conformance {arguments}; echo code $? >&2) | true")
+    assert done.stderr == "code 3\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+@pytest.mark.parametrize("arguments", ["rules", "faults --format json", "--help"])
+def test_a_full_disk_is_no_error_of_ours(arguments):
+    done = shell(f"kimi-conformance {arguments} > /dev/full")
+    assert (done.returncode, done.stderr) == (3, "cannot write: No space left on device\n")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&-"])
+def test_closed_streams_change_nothing(closed):
+    done = shell(f"kimi-conformance rules {closed}")
+    assert (done.returncode, done.stderr) == (0, "")

@@ -70,3 +70,9 @@ def test_a_port_that_is_taken_is_a_clear_usage_error():
     assert result.exit_code == 2
     assert f"cannot listen on 127.0.0.1 port {port}" in result.output
     assert "Choose another with --port" in result.output
+
+
+def test_an_empty_host_is_refused():
+    result = CliRunner().invoke(main, ["serve", "--host", "", "--port", "0"])
+    assert result.exit_code == 2
+    assert "--host is empty" in result.stderr

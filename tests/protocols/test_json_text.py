@@ -134,3 +134,11 @@ def test_hostile_text_takes_linear_time(text: str) -> None:
     started = time.process_time()
     assert read_text(text).value is MISSING
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize("depth", [15, 16, 17, 511, 512])
+@pytest.mark.parametrize("width", [1, 600])
+def test_nesting_up_to_the_bound_is_read_however_wide(depth, width):
+    inner = "[" * (depth - 1) + '"]}[{\\""' + "]" * (depth - 1)
+    assert read_text(f"[{','.join([inner] * width)}]").error is None
+    assert "nested deeper" in str(read_text(f"[{','.join([inner] * width)},{'[' * 512}{']' * 512}]").error)

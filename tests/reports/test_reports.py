@@ -13,6 +13,7 @@ import pytest
 from conformance.gate import gate
 from conformance.reports import BrokenRunFile, EmptyRunFile, read_run, report_schema, write
 from conformance.reports.curl import curl
+from conformance.reports.markdown import summarise
 from conformance.values import (
     Basis,
     Exchange,
@@ -199,6 +200,16 @@ def test_markdown_joins_a_github_job_summary(tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     write(tmp_path / "out", RUN, VERDICTS, gate(VERDICTS), [])
     assert summary.read_text().startswith("before\n# Kimi API conformance")
+
+
+@pytest.mark.parametrize("name", [".", "absent/summary.md", "nul\0"])
+def test_a_job_summary_that_cannot_be_written_is_told_and_changes_nothing(tmp_path, monkeypatch, capsys, name):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("conformance.reports.markdown.os.environ", {"GITHUB_STEP_SUMMARY": name})
+    summarise("text")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("GITHUB_STEP_SUMMARY: ")
+    assert "cannot be written" in line
 
 
 @pytest.mark.parametrize(
