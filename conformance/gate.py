@@ -77,10 +77,11 @@ def _decide(
     breaking = weights[Level.MUST.value] + (weights[Level.SHOULD.value] if strict else 0)
     if breaking:
         kinds = "must or should" if strict else "must"
-        return Exit.FAILED, "not conforming", f"{breaking} {kinds} finding{'s' * (breaking > 1)}"
+        cut = f"; the run is partial: {partial}" if partial is not None else ""
+        return Exit.FAILED, "not conforming", f"{breaking} {kinds} finding{'s' * (breaking > 1)}{cut}"
     if partial is not None:
         return Exit.NOT_VERIFIED, "not verified", f"partial run: {partial}"
     if not counts[Outcome.PASS.value] + counts[Outcome.FAIL.value]:
         return Exit.NOT_VERIFIED, "not verified", "no rule was exercised"
     warnings = weights[Level.SHOULD.value]
-    return Exit.CONFORMING, "conforming", f"{warnings} warning{'s' * (warnings != 1)}" if warnings else "no finding"
+    return Exit.CONFORMING, "conforming", f"{warnings} warning{'s' * (warnings != 1)}" if warnings else "no failure"

@@ -20,7 +20,7 @@ SMOKE = ("run", "--profile", "smoke", "--seed", "7", "--out", "out")
 def test_the_embedded_server_conforms_without_a_must_or_should_finding() -> None:
     ran = full_run()
     assert ran.code == 0, ran.stdout + ran.stderr
-    assert "conforming: no finding" in ran.stdout
+    assert "conforming: no failure" in ran.stdout
     findings = [finding for finding in ran.report["findings"] if finding["level"] != Level.INFO]
     assert findings == []
 
@@ -92,7 +92,7 @@ def test_json_goes_to_standard_output_and_words_to_standard_error(tmp_path: Path
     assert report["counts"]["pass"] == sum(verdict["outcome"] == "pass" for verdict in report["verdicts"])
     assert report["decision"]["headline"] == "conforming"
     assert report["findings"] == ran.report["findings"]
-    assert "conforming: no finding" in ran.stderr
+    assert "conforming: no failure" in ran.stderr
 
 
 def test_workers_give_the_same_verdicts_in_the_same_order(tmp_path: Path) -> None:

@@ -10,9 +10,12 @@ from conformance import specs
 from conformance.cli.options import MODEL, PROTOCOL, OneOf
 from conformance.cli.printable import dump
 from conformance.models import DEFAULT
+from conformance.specs import documents
 from conformance.values import Protocol
 
 LAYOUT = OneOf("format", ("yaml", "json"))
+DOCUMENT = OneOf("document", ("messages-all", "responses", "chat-k31", "messages-k31", "chat-all"))
+AROUND = 8  # lines before and after the one that is asked for
 
 
 class Spec(click.Group):
@@ -51,7 +54,7 @@ def show(protocol: str, *, model: str, output: str) -> None:
 @click.option("--format", "output", type=OneOf("format", ("text", "json")), default="text", help="How to print it.")
 def list_(*, output: str) -> None:
     """List the vendored documents: name, surface, models, file and sha256."""
-    documents = specs.sources()
+    listed = specs.sources()
     if output == "json":
         dump(
             [
@@ -63,10 +66,23 @@ def list_(*, output: str) -> None:
                     "file": document.file,
                     "sha256": document.sha256,
                 }
-                for document in documents
+                for document in listed
             ]
         )
         return
-    for document in documents:
+    for document in listed:
         click.echo(f"{document.name:<13} {document.protocol.value:<10} {document.sha256}  {document.file}")
         click.echo(f"{'':<13} {document.title}; {', '.join(document.models)}")
+
+
+@spec.command()
+@click.argument("document", type=DOCUMENT, metavar="DOCUMENT")
+@click.option("--line", "lines", type=click.IntRange(min=1), help="Only the lines around this one.")
+def source(document: str, *, lines: int | None) -> None:
+    """Print a vendored document with line numbers: what a citation such as chat-all:541 points to."""
+    text = documents.text(document).splitlines()
+    if lines is not None and lines > len(text):
+        raise click.UsageError(f"{document} has {len(text)} lines; there is no line {lines}.")
+    first, last = (1, len(text)) if lines is None else (max(1, lines - AROUND), min(len(text), lines + AROUND))
+    for number in range(first, last + 1):
+        click.echo(f"{number:>5}{'>' if number == lines else ' '} {text[number - 1]}")

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from conformance.client.budget import Budget, Spent
 from conformance.client.sender import Client, Limits
-from conformance.client.targets import Target
+from conformance.client.targets import DEFAULT_KEY_ENV, LOCAL_KEY, Target
 from conformance.probes.cell import Cell, encode
 from conformance.protocols import BUILDERS
 from conformance.values import Exchange, Protocol
@@ -53,6 +53,10 @@ def _verdict(target: Target, found: Sequence[Exchange]) -> str | None:
         told = ", ".join(map(str, sorted(statuses)))
         return f"{where} has no route for the API: it answered {told} on every surface"
     if statuses <= {401, 403}:
+        told = f"it answered {', '.join(map(str, sorted(statuses)))} on every surface"
+        if target.key_env is None and target.fixed_key == LOCAL_KEY:
+            hint = f"set {DEFAULT_KEY_ENV}, or name another variable with --key-env"
+            return f"{where} wants a key and none was given: {told}; {hint}"
         source = f"the key in {target.key_env}" if target.key_env else "the key"
-        return f"{where} rejects {source}: it answered {', '.join(map(str, sorted(statuses)))} on every surface"
+        return f"{where} rejects {source}: {told}"
     return None

@@ -53,10 +53,12 @@ def fits_the_schema(answer: Answer) -> Findings:
         absent = breach.value is None and breach.keyword == "type" and _NULLABLE.fullmatch(breach.path)
         if absent and answer.streamed:  # a delta may say null for nothing
             continue
+        lacking = breach.keyword == "required"  # then the value is the name of what is not there
         yield Finding(
             message=f"{breach.path or 'the body'} {breach.message}",
             pointer=breach.path,
-            actual=parts.shown(breach.value),
+            expected=breach.value if lacking else breach.message,
+            actual="absent" if lacking else parts.shown(breach.value),
             level=Level.SHOULD if absent or breach.inferred else None,
         )
 

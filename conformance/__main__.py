@@ -1,0 +1,5 @@
+"""``python -m conformance`` is ``kimi-conformance``."""
+
+from conformance.cli import main
+
+main(prog_name="kimi-conformance")
