@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -141,6 +140,8 @@ def _offline(ctx: click.Context, given: dict[str, Any]) -> None:
     from conformance.recording.library import committed  # noqa: PLC0415 (only a replay needs it)
 
     given["target"] = DEFAULT_TARGET
+    if ctx.get_parameter_source("profile") is ParameterSource.DEFAULT:
+        given["profile"] = None
     given["replay"] = given["replay"] or (CASSETTES if Path(CASSETTES).is_dir() else str(committed()))
 
 
@@ -199,7 +200,7 @@ def _banner(result: Result, *, err: bool) -> None:
     say(", ".join(f"{counts[outcome.value]} {outcome.value}" for outcome in outcomes if counts[outcome.value]))
     headline = styled(decision.headline, fg="green" if decision.code is Exit.CONFORMING else "red", bold=True)
     say(f"{headline}: {safe(decision.reason)}, {decision.rules_exercised} rules exercised")
-    say(f"report: {os.fspath(result.out / 'report.html')}")
+    say(f"report: {safe(str(result.out / 'report.html'), 4096)}")
 
 
 def _value(value: object) -> str:

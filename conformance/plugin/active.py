@@ -59,7 +59,8 @@ def probe(request: pytest.FixtureRequest, cell: Cell) -> Probe:
                 request.session.shouldstop = str(reason)
             pytest.skip(str(reason))
         except Deviation as reason:
-            session.missed(request.node, str(reason))
+            if not reason.further:
+                session.missed(request.node, str(reason))
             pytest.skip(str(reason))
         if not sent:
             pytest.skip("nothing to send here")

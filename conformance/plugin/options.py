@@ -15,7 +15,7 @@ def add_options(parser: pytest.Parser) -> None:
         "--kimi-protocol", action="append", default=[], metavar="NAME", help="only this surface; repeatable"
     )
     group.addoption("--kimi-rule", action="append", default=[], metavar="PATTERN", help="only these rules; repeatable")
-    group.addoption("--kimi-profile", default="full", metavar="NAME", help="smoke, full (default) or nightly")
+    group.addoption("--kimi-profile", metavar="NAME", help="smoke, full (default) or nightly")
     group.addoption("--kimi-date", metavar="YYYY-MM-DD", help="of a nightly run: which constraints are due (today)")
     group.addoption(
         "--kimi-budget", action="append", default=[], metavar="requests=N,tokens=N,cost=X", help="a hard limit"

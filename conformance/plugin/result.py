@@ -98,7 +98,7 @@ def finish(
         unverified=unverified,
     )
     if settings.record is not None and stopped is None and settings.unverified is None:
-        keep(settings.record, exchanges, verdicts, target=settings.target, run=run)
+        keep(settings.record, exchanges, verdicts, target=settings.target, run=run, night=settings.night)
     report = write(out, run, verdicts, decision, exchanges)
     return Result(run=run, verdicts=verdicts, gate=decision, report=report, out=out, exchanges=len(exchanges))
 
@@ -127,7 +127,7 @@ def summary(result: Result) -> list[str]:
         lines.append(f"  {finding.level.value:<6} {where}: {safe(finding.message)}")
     if len(shown) > MOST_SHOWN:
         lines.append(f"  and {len(shown) - MOST_SHOWN} more")
-    lines.append(f"report: {result.out / 'report.html'}")
+    lines.append(f"report: {safe(str(result.out / 'report.html'), 4096)}")
     return lines
 
 

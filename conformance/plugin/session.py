@@ -77,8 +77,7 @@ class Session:
     def ask(self, item: pytest.Item, name: str, cell: Cell, script: Callable[[Cell], Script]) -> int:
         """Play a probe's script, or what a nightly run takes of it; how many steps were sent."""
         strands = None if self.settings.strands is None else self.settings.strands.get(probe_name(item), ())
-        again = self.settings.replay is None
-        return ask(self.player, name, cell, script, rules=self.settings.rules(), strands=strands, again=again)
+        return ask(self.player, name, cell, script, rules=self.settings.rules(), strands=strands)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
@@ -94,6 +93,8 @@ class Session:
             except OSError as error:
                 raise pytest.UsageError(f"--kimi-{option}: {folder} cannot be made: {error.strerror}") from None
         if self.settings.replay is not None:
+            if self.settings.profile == "nightly":
+                self.settings = msgspec.structs.replace(self.settings, strands=due(self.settings))
             return
         target = self._stack.enter_context(serving(self.settings.target))
         budget = self.settings.budget()
@@ -226,8 +227,8 @@ def due(settings: Settings) -> dict[str, tuple[int, ...]]:
         models=settings.models,
         rules=[rule.id for rule in settings.rules()] if settings.patterns else (),
         night=date.fromisoformat(settings.night),
-        addresses=2 if settings.target.embedded else len(settings.target.base_urls),
-        limited=settings.target.embedded,
+        addresses=len(settings.target.base_urls),
+        limited=settings.target.limited is not None,
         seed=settings.seed,
     )
     return dict(chosen.strands or {})

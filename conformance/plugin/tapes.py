@@ -42,6 +42,8 @@ class Taped(msgspec.Struct, frozen=True, kw_only=True):
     folder: str | None = None
     target: Target | None = None  # the one to replay
     seed: int | None = None
+    profile: str | None = None
+    night: str | None = None  # of the run to replay
 
     def seed_for(self, asked: str | None) -> str | None:
         """The seed of the folder, or the one asked for. Raises ``pytest.UsageError`` where they differ."""
@@ -52,6 +54,17 @@ class Taped(msgspec.Struct, frozen=True, kw_only=True):
                 f"--kimi-seed: the cassettes in {self.folder} were recorded with seed {self.seed}, not {asked[:40]}"
             )
         return str(self.seed)
+
+    def profile_for(self, asked: str | None) -> str:
+        """The profile asked for, that of the run to replay, or full. Raises ``pytest.UsageError`` where they differ.
+
+        The profiles ask for answers of different lengths, so one cannot be played from the cassettes of another.
+        """
+        wanted = asked or (self.profile if self.target is not None else None) or "full"
+        if self.profile is not None and wanted != self.profile:
+            made = f"the cassettes in {self.folder} were recorded with profile {self.profile}"
+            raise pytest.UsageError(f"--kimi-profile: {made}, not {wanted[:40]}")
+        return wanted
 
 
 def taped(record_to: str | None, replay_from: str | None, target: str) -> Taped:
@@ -68,10 +81,10 @@ def taped(record_to: str | None, replay_from: str | None, target: str) -> Taped:
     if replay_from is None:
         if row is not None and row.target != target:
             raise pytest.UsageError(f"{folder} holds cassettes of {row.target}; record {target} into another folder")
-        return Taped(folder=folder, seed=row.seed if row else None)
+        return Taped(folder=folder, seed=row.seed, profile=row.profile) if row else Taped(folder=folder)
     if row is None:
         raise pytest.UsageError(f"--kimi-replay: there is no cassette in {folder}; run --record makes some")
-    return Taped(folder=folder, target=target_of(row), seed=row.seed)
+    return Taped(folder=folder, target=target_of(row), seed=row.seed, profile=row.profile, night=row.night)
 
 
 def offline() -> AbstractContextManager[None]:
@@ -103,7 +116,7 @@ def told(gaps: Sequence[Gap]) -> str | None:
 
 
 def keep(
-    folder: str, exchanges: Iterable[Exchange], verdicts: Iterable[Verdict], *, target: Target, run: Run
+    folder: str, exchanges: Iterable[Exchange], verdicts: Iterable[Verdict], *, target: Target, run: Run, night: str
 ) -> tuple[Path, ...]:
     """Write a run's exchanges, redacted, as cassettes, and what it decided where they are all that the folder holds.
 
@@ -120,6 +133,7 @@ def keep(
         recorded=run.started,
         suite=run.version,
         profile=run.profile,
+        night=night,
         seed=run.seed,
         specs=run.specs,
     )

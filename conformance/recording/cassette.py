@@ -35,6 +35,7 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     recorded: str  # ISO 8601, UTC: when the run began
     suite: str  # version of this package
     profile: str
+    night: str  # ISO 8601: the date by which a nightly run chose what it played
     seed: int
     specs: dict[str, str]  # name to sha256 of the documents of the surface
 

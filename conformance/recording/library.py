@@ -1,4 +1,4 @@
-"""A folder of cassettes, recorded by one target with one seed."""
+"""A folder of cassettes, recorded from one target with one seed."""
 
 from __future__ import annotations
 
@@ -21,8 +21,12 @@ def committed() -> Path:
     return inside if inside.is_dir() else _PACKAGE.parent / DEFAULT
 
 
+def _run(row: Provenance) -> str:
+    return f"{row.target} with seed {row.seed} and profile {row.profile}"
+
+
 class Mixed(Exception):
-    """The cassettes of a folder are not of one target and seed; the message says which differ."""
+    """The cassettes of a folder are not of one target, seed and profile; the message says which differ."""
 
 
 class Library:
@@ -52,18 +56,15 @@ class Library:
     def provenance(self) -> Provenance | None:
         """What all cassettes have in common, as the latest of them says it; None for an empty folder.
 
-        Raises ``Unreadable``, and ``Mixed`` where they come from different targets or seeds.
+        Raises ``Unreadable``, and ``Mixed`` where they come from different targets, seeds or profiles.
         """
         rows = self.provenances
         if not rows:
             return None
         first_path, first = next(iter(rows.items()))
         for path, row in rows.items():
-            if (row.target, row.seed) != (first.target, first.seed):
-                raise Mixed(
-                    f"{first_path} was recorded from {first.target} with seed {first.seed}, "
-                    f"{path} from {row.target} with seed {row.seed}"
-                )
+            if _run(row) != _run(first):
+                raise Mixed(f"{first_path} was recorded from {_run(first)}, {path} from {_run(row)}")
         return max(rows.values(), key=lambda row: row.recorded)
 
     def find(self, probe: str, protocol: Protocol, model: str) -> Cassette | None:

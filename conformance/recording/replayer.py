@@ -18,7 +18,14 @@ KEY = "sk-replayed-no-key-is-needed"  # stands for the key that was recorded, an
 
 
 class Deviation(Exception):
-    """A probe cannot be played again from its cassette; the message says why, in one line."""
+    """A probe cannot be played again from its cassette; the message says why, in one line.
+
+    ``further`` tells that it was played whole, and only asked again more often than when it was recorded.
+    """
+
+    def __init__(self, reason: str, *, further: bool = False) -> None:
+        super().__init__(reason)
+        self.further = further
 
 
 class Replayer:
@@ -52,7 +59,7 @@ class Replayer:
             raise Deviation("there is no cassette of it")
         attempts = cassette.step(int(number))
         if not attempts:
-            raise Deviation(f"{cassette.path} holds no step {number}")
+            raise Deviation(f"{cassette.path} holds no step {number}", further=draft.trial > 1)
         sent = self._secrets.exchange(draft).request
         told = difference(attempts[0], sent, self._places, places_of(cassette.provenance))
         if told is not None:

@@ -21,6 +21,7 @@ SHARED = Provenance(
     recorded="2026-01-02T03:04:05+00:00",
     suite="1",
     profile="full",
+    night="2026-01-02",
     seed=7,
     specs=specs.spec_hashes(),
 )

@@ -46,7 +46,16 @@ def verdicts(ran: Ran):
 
 
 def test_a_replay_gives_the_verdicts_of_the_run_that_recorded(recorded: Ran, tapes: Path, tmp_path: Path):
-    ran = command("run", *SMOKE, "--replay", "--out", "out", cwd=tmp_path, KIMI_BASE_URL="https://unreachable.example")
+    ran = command(
+        "run",
+        "--protocol",
+        "chat",
+        "--replay",
+        "--out",
+        "out",
+        cwd=tmp_path,
+        KIMI_BASE_URL="https://unreachable.example",
+    )
     assert ran.code == 0, ran.stdout + ran.stderr
     assert "replay of embedded" in ran.stdout
     assert verdicts(ran) == verdicts(recorded)
@@ -123,6 +132,15 @@ def test_probes_without_a_cassette_or_with_another_request_are_not_exercised_and
     assert [verdict["outcome"] for verdict in streams if verdict["protocol"] == "chat"] == ["not exercised"]
 
 
+def test_a_night_is_replayed_as_it_was_chosen_on_another_day(tmp_path: Path):
+    cells = ("--protocol", "messages", "--model", "kimi-k3")
+    options = ("--profile", "nightly", "--date", "2026-01-02", "--record", "--out", "out")
+    ran = command("run", *cells, *options, cwd=tmp_path)
+    again = command("run", *cells, "--replay", "--out", "again", cwd=tmp_path)
+    assert (ran.code, again.code) == (0, 0), again.stdout + again.stderr
+    assert verdicts(Ran(code=0, stdout="", stderr="", out=tmp_path / "again")) == verdicts(ran)
+
+
 def test_recording_again_takes_the_seed_of_the_folder(recorded: Ran, tapes: Path, tmp_path: Path):
     options = ("run", *SMOKE, "--rule", "tool.*", "--model", "kimi-k3.1-pro", "--record", "--out", "out")
     ran = command(*options, cwd=tmp_path)
@@ -152,10 +170,12 @@ def test_no_key_is_in_anything_that_is_recorded(tmp_path: Path):
 USAGE = {
     "--replay nowhere": "there is no cassette in nowhere",
     "--replay {tapes} --seed 8": "recorded with seed 7, not 8",
-    "--record {tapes} --seed 8": "recorded with seed 7, not 8",
+    "--record {tapes} --profile smoke --seed 8": "recorded with seed 7, not 8",
     "--replay {tapes} --record other": "exclude each other",
     "--replay {tapes} --target http://127.0.0.1:1": "it takes no --target",
-    "--record {tapes} --target http://127.0.0.1:1": "holds cassettes of embedded",
+    "--record {tapes} --profile smoke --target http://127.0.0.1:1": "holds cassettes of embedded",
+    "--replay {tapes} --profile full": "recorded with profile smoke, not full",
+    "--record {tapes}": "recorded with profile smoke, not full",
     "--record /proc/nowhere": "/proc/nowhere cannot be made",
 }
 
