@@ -76,9 +76,13 @@ def check(ctx: click.Context, /, **given: Any) -> None:
     HAR 1.2, cassettes of vcrpy and go-vcr (YAML, JSON), journals, JSONL logs, and the output of curl -i. Calls of
     other endpoints are counted and skipped.
 
-    A directory stands for its .har and .jsonl files and its cassettes, - for standard input. Each file is judged by
-    itself. One that cannot be read is named, the others are judged, and the exit code is 2. One that breaks off is
-    judged up to there, and is never conforming.
+    A directory stands for the .har and .jsonl files and the cassettes in it and below (links to folders are not
+    followed), - for standard input. Each file is judged by itself. One that cannot be read is named, the others are
+    judged, and the exit code is 2. One that breaks off is judged up to there, and is never conforming.
+
+    A journal or log of more than 256 MiB is judged in windows, so that it needs no more memory than a small one. Pairs
+    and conversations are then found among exchanges that open alike; what only others show (ids that repeat, a prompt
+    lengthened at its beginning) may be missed, and nothing is found in addition.
     """
     with renamed(configuration().aliases, given["assume_model"]):
         code = _check(given)

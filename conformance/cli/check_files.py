@@ -7,15 +7,11 @@ from pathlib import Path
 
 import click
 
-from conformance.evidence import Large, Reading, Recording, Unreadable, cassettes, open_file, read
-from conformance.evidence.files import STDIN, is_run_file
+from conformance.evidence import Large, Reading, Recording, Unreadable, open_file, read, recordings
+from conformance.evidence.files import STDIN
 from conformance.reports.safe import safe
 
 Source = Recording | Large
-
-SUFFIXES = (".har", ".jsonl", ".ndjson")
-CASSETTES = (".yaml", ".yml", ".json")
-_HEAD = 65_536
 
 
 def gather(names: Iterable[str], reading: Reading, *, whole: bool) -> tuple[list[Source], list[Unreadable]]:
@@ -46,31 +42,17 @@ def _identity(path: str) -> Path | str:
 
 
 def _expanded(name: str, unreadable: list[Unreadable]) -> list[str]:
-    path = Path(name)
     try:
-        if name == STDIN or not path.is_dir():
+        if name == STDIN or not Path(name).is_dir():
             return [name]
-        inside = sorted(str(entry) for entry in path.iterdir() if _is_recording(entry))
+        inside, refused = recordings(name)
     except (OSError, ValueError) as error:
         unreadable.append(Unreadable(name, getattr(error, "strerror", None) or "no such file"))
         return []
-    if not inside:
-        unreadable.append(Unreadable(name, "a directory without .har or .jsonl files or cassettes"))
+    except Unreadable as error:
+        unreadable.append(error)
+        return []
+    unreadable += refused
+    if not inside and not refused:
+        unreadable.append(Unreadable(name, "a directory without .har or .jsonl files or cassettes in it or below"))
     return inside
-
-
-def _is_recording(path: Path) -> bool:
-    """Whether a file of a directory is taken: by its name, and for YAML and JSON by its content.
-
-    One that cannot be opened is taken, so that it is named among those that cannot be read.
-    """
-    suffix = path.suffix.lower()
-    if suffix not in (*SUFFIXES, *CASSETTES) or not path.is_file():
-        return False
-    try:
-        if suffix in SUFFIXES:
-            return not is_run_file(path)
-        with path.open("rb") as file:
-            return cassettes.is_cassette(file.read(_HEAD))
-    except OSError:
-        return True

@@ -2,6 +2,7 @@
 
 from conformance.evidence.fields import BadMap, FieldMap, field_map
 from conformance.evidence.files import Reading, open_file, parse, read
+from conformance.evidence.folders import recordings
 from conformance.evidence.journal import Journal
 from conformance.evidence.large import Large
 from conformance.evidence.recording import LARGEST, Recording, Unreadable
@@ -19,4 +20,5 @@ __all__ = [
     "open_file",
     "parse",
     "read",
+    "recordings",
 ]

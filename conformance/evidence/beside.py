@@ -19,6 +19,7 @@ from conformance.values import Chunk
 
 FORMAT = "kimi-conformance-chunks"
 VERSION = 1
+LONGEST_HEADER = 4096  # bytes
 LARGEST = 64 * 1024**2
 """Bytes that the file, or the omitted part of one stream, may have."""
 
@@ -49,6 +50,18 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def path_of(cassette: Path) -> Path:
     """Where the file beside a cassette is."""
     return cassette.with_suffix(".jsonl")
+
+
+def is_beside(data: bytes) -> bool:
+    """Whether the first line is the header of such a file, of whatever version."""
+    return f'"{FORMAT}"'.encode() in data[:LONGEST_HEADER].partition(b"\n")[0]
+
+
+def belongs_to_a_cassette(path: Path) -> bool:
+    """Whether a file is the one beside a cassette that is there. Raises ``OSError``."""
+    with path.open("rb") as file:
+        head = file.read(LONGEST_HEADER)
+    return is_beside(head) and path.with_suffix(".yaml").is_file()
 
 
 def line(number: int, chunks: Sequence[Chunk]) -> tuple[Line, bytes]:

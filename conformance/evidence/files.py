@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from conformance.evidence import broken, cassettes, curl, har, journal, logs
+from conformance.evidence import beside, broken, cassettes, curl, har, journal, logs
 from conformance.evidence.fields import FieldMap
 from conformance.evidence.large import LARGE, LONGEST_LINE, Large, open_large
 from conformance.evidence.recording import LARGEST, Recording, Unreadable
@@ -118,6 +118,8 @@ def parse(data: bytes, path: str, reading: Reading | None = None) -> Recording:
     head = data[:HEAD]
     if _holds_verdicts(head):
         raise Unreadable(path, "a run file, which holds verdicts; its exchanges are in the journal beside it")
+    if beside.is_beside(head):
+        raise Unreadable(path, "what is kept beside a cassette; its exchanges are in the .yaml file of the same name")
     if curl.is_output(head):
         return curl.parse(data, path, reading.request)
     if cassettes.is_cassette(head):

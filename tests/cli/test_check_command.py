@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from msgspec.structs import replace
 
 from conformance.cli import main
-from conformance.evidence import Journal, fixtures
+from conformance.evidence import Journal, fixtures, folders, recordings
 from conformance.evidence.written import exchange
+from conformance.recording.cassette import provenance_of, save
+from conformance.recording.library import committed
 from conformance.reports.runfile import FORMAT
-from conformance.values import Exchange, Outcome, Verdict
+from conformance.values import Chunk, Exchange, Outcome, Verdict
 
 
 def base(name: str) -> Exchange:
@@ -67,6 +70,12 @@ def check(*arguments: str, **extra: object) -> Result:
 def as_json(*arguments: str) -> tuple[dict, Result]:
     result = check("--format", "json", *arguments)
     return json.loads(result.stdout), result
+
+
+def pieces(name: str) -> tuple[Chunk, ...]:
+    """A base's body in two parts, a millisecond apart."""
+    data = b"".join(chunk.data for chunk in base(name).response.chunks)
+    return (Chunk(ms=1, data=data[:100]), Chunk(ms=2, data=data[100:]))
 
 
 TOTAL = ('"total_tokens":51', '"total_tokens":52')
@@ -220,6 +229,77 @@ def test_a_directory_stands_for_its_recordings(write):
     document, result = as_json("d")
     assert result.exit_code == 0
     assert [file["format"] for file in document["files"]] == ["har", "journal"]
+
+
+def test_subfolders_are_judged_in_order_and_hidden_ones_left_out(write):
+    write("d/b/deep/er/c.har", entry("chat.plain", TOTAL))
+    write("d/b-side.har", entry("chat.plain"))
+    write("d/b/a.har", entry("messages.plain"))
+    write("d/.venv/x.har", entry("chat.plain", TOTAL))
+    Path("d/b/up").symlink_to(Path("d").resolve())
+    document, result = as_json("d")
+    assert [file["file"] for file in document["files"]] == ["d/b/a.har", "d/b/deep/er/c.har", "d/b-side.har"]
+    assert [finding["file"] for finding in document["findings"]] == ["d/b/deep/er/c.har"]
+    assert result.exit_code == 1
+
+
+def test_a_folder_of_recorded_cassettes_is_judged_without_what_lies_beside_them(write):
+    one = replace(base("chat.stream"), response=replace(base("chat.stream").response, chunks=pieces("chat.stream")))
+    made = provenance_of(next(committed().glob("chat/*.yaml")))
+    save(Path("set/chat/a.kimi-k3.yaml"), made, [(1, one)])
+    save(Path("set/messages/b.kimi-k3.yaml"), made, [(1, base("messages.plain"))])
+    Path("set/verdicts.json").write_text("{}", "utf-8")
+    assert Path("set/chat/a.kimi-k3.jsonl").is_file()
+    document, result = as_json("set")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert [(file["file"], file["exchanges"]) for file in document["files"]] == [
+        ("set/chat/a.kimi-k3.yaml", 1),
+        ("set/messages/b.kimi-k3.yaml", 1),
+    ]
+    assert "its exchanges are in the .yaml file" in check("set/chat/a.kimi-k3.jsonl").stderr
+    Path("set/chat/a.kimi-k3.yaml").unlink()
+    assert check("set").exit_code == 2
+
+
+def test_the_cassettes_of_a_checkout_are_taken_whole():
+    paths, refused = recordings(str(committed()))
+    assert refused == []
+    assert len(paths) > 400
+    assert {Path(path).suffix for path in paths} == {".yaml"}
+
+
+def test_folders_are_looked_into_up_to_a_bound_and_never_silently(write, monkeypatch):
+    write("d/1/2/3/a.har", entry("chat.plain"))
+    write("d/1/b.har", entry("chat.plain"))
+    monkeypatch.setattr(folders, "DEEPEST", 3)
+    document, result = as_json("d")
+    assert result.exit_code == 2
+    assert [file["file"] for file in document["files"]] == ["d/1/b.har"]
+    assert document["unreadable"] == [{"file": "d/1/2/3", "reason": "folders stand more than 3 deep"}]
+    monkeypatch.setattr(folders, "MOST", 2)
+    document, result = as_json("d")
+    assert result.exit_code == 2
+    assert [error["reason"] for error in document["unreadable"]] == [
+        "a directory with more than 2 entries; name the folders within it"
+    ]
+
+
+def test_a_folder_that_cannot_be_opened_is_named(write, monkeypatch):
+    write("d/good.har", entry("chat.plain"))
+    write("d/shut/a.har", entry("chat.plain"))
+    opened = Path.iterdir
+
+    def guarded(path):
+        if path.name == "shut":
+            raise PermissionError(13, "Permission denied")
+        return opened(path)
+
+    monkeypatch.setattr(Path, "iterdir", guarded)
+    document, result = as_json("d")
+    assert result.exit_code == 2
+    assert [file["file"] for file in document["files"]] == ["d/good.har"]
+    assert document["unreadable"] == [{"file": "d/shut", "reason": "Permission denied"}]
 
 
 def test_a_directory_without_recordings_is_an_error(write):
