@@ -131,8 +131,9 @@ def _failure(entry: Failing) -> list[str]:
 
 def _code(value: object) -> str:
     text = safe(value).replace("|", "\\|")
-    ticks = "`" * (max((len(run) for run in text.split("`")), default=0) and 1)
-    return f"{ticks}{text}{ticks}" if "`" not in text else f"`` {text.replace('``', '` `')} ``"
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    return f"{fence} {text} {fence}" if longest else f"`{text}`"
 
 
 def _quoted(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
@@ -13,7 +14,7 @@ import pytest
 from conformance.gate import gate
 from conformance.reports import BrokenRunFile, EmptyRunFile, read_run, report_schema, write
 from conformance.reports.curl import curl
-from conformance.reports.markdown import summarise
+from conformance.reports.markdown import _code, summarise
 from conformance.values import (
     Basis,
     Exchange,
@@ -249,3 +250,13 @@ def test_a_hostile_scheme_cannot_run_a_command(tmp_path):
     line = curl(sent(b"{}", ("Authorization", '"$(touch pwned)"; x')))
     subprocess.run(["/bin/sh", "-c", "curl() { :; }; " + line], cwd=tmp_path, check=True)  # noqa: S603 (ours)
     assert not (tmp_path / "pwned").exists()
+
+
+@pytest.mark.parametrize("ticks", range(1, 9))
+def test_no_run_of_backticks_ends_a_code_span_of_the_markdown(ticks):
+    run = "`" * ticks
+    text = f"{run}<img src=x>{run} [link](https://host){'`' * (ticks + 1)}"
+    span = _code(text)
+    fence = re.match("`+", span).group()
+    assert span == f"{fence} {text} {fence}"
+    assert fence not in re.findall("`+", span)[1:-1]
