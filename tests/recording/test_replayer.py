@@ -123,3 +123,10 @@ def test_a_cassette_under_another_name_is_not_played(library: Library):
     cassette_of(library.folder).rename(cassette_of(library.folder).with_name("long-answer.kimi-k3.yaml"))
     with pytest.raises(Deviation, match="it says that it is of short-answer/chat/kimi-k3"):
         replayer(library).send(draft(probe="long-answer"))
+
+
+@pytest.mark.parametrize(("trial", "further"), [(1, False), (2, True)])
+def test_asking_again_more_often_than_was_recorded_is_told_apart(trial: int, further: bool, library: Library):
+    with pytest.raises(Deviation) as told:
+        replayer(library).send(draft(77, trial=trial))
+    assert told.value.further is further
