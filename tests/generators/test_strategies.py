@@ -186,7 +186,7 @@ OTHERS = """
 import conformance.rules, conformance.reference.faults, conformance.cli.run
 import hypothesis
 from hypothesis import strategies as st
-hypothesis.find(st.lists(st.one_of(st.integers(), st.integers(0, 200), st.text())), lambda found: len(found) > 20,
+hypothesis.find(st.lists(st.one_of(st.integers(), st.integers(0, 200), st.text())), lambda found: len(found) > 2,
                 settings=hypothesis.settings(database=None))
 """
 DRAW = """
