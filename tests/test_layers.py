@@ -20,7 +20,7 @@ LAYERS = (  # from the bottom; parts of one layer do not import one another, but
     ("deadlines", "client", "recording", "evidence", "generators", "probes", "transports"),
     ("judge", "known", "gate", "confirming"),
     ("reports",),
-    ("proxy", "suite", "plugin", "selftest", "planning", "schemathesis_hooks", "fuzzing", "cli"),
+    ("proxy", "suite", "plugin", "selftest", "planning", "schemathesis_hooks", "fuzzing", "cli", "__main__"),
 )
 BESIDE = {  # importer: parts of its own layer that it may import
     "redact": {"values"},
@@ -36,6 +36,7 @@ BESIDE = {  # importer: parts of its own layer that it may import
     "plugin": {"suite", "planning"},
     "selftest": {"plugin", "suite"},
     "planning": {"selftest"},
+    "__main__": {"cli"},
     "cli": {"plugin", "suite", "proxy", "selftest", "fuzzing", "planning"},
 }
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
