@@ -22,7 +22,7 @@ from conformance.evidence.fields import FieldMap
 from conformance.evidence.recording import Unreadable
 from conformance.values import Exchange
 
-LARGE = 32 * 1024**2
+LARGE = 256 * 1024**2
 """Bytes above which a file of lines is judged in windows."""
 
 WINDOW = 4 * 1024**2  # bytes of lines in one window
