@@ -66,6 +66,7 @@ class Mapping(click.ParamType):  # type: ignore[type-arg]  # not generic at run 
 @click.option(
     "--assume-model", type=MODEL, help="The model that any other name stands for. [aliases] name single ones."
 )
+@click.option("--info", is_flag=True, help="List findings of level info in the text too; they are always counted.")
 @redact_option
 @click.option("--redact-content", is_flag=True, help="Replace prompts and answers by words of the same length.")
 @click.option("--journal", "journal", metavar="FILE", help="Write what was judged, redacted, as a journal.")
@@ -126,7 +127,7 @@ def _check(given: dict[str, Any]) -> int:
     if given["output"] == "json":
         as_json(sources, unreadable, verdicts, decision, judged.places)
     else:
-        as_text(sources, verdicts, decision, judged.places)
+        as_text(sources, verdicts, decision, judged.places, info=given["info"])
     for source in sources:
         if source.cut is not None:
             click.echo(f"judged in part {safe(source.path)}: {safe(source.cut)}", err=True)

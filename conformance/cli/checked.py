@@ -52,21 +52,36 @@ def as_json(
     )
 
 
-def as_text(sources: Sequence[Source], verdicts: Sequence[Verdict], gate: Gate, places: Places | None = None) -> None:
-    """Print a section a file, then the decision."""
+def as_text(
+    sources: Sequence[Source],
+    verdicts: Sequence[Verdict],
+    gate: Gate,
+    places: Places | None = None,
+    *,
+    info: bool = False,
+) -> None:
+    """Print a section a file, then the decision; ``info`` lists the findings of that level too."""
     by_file: dict[str | None, list[Finding]] = defaultdict(list)
     for finding in in_order(sources, verdicts, places):
         by_file[finding.file].append(finding)
     for source in sources:
-        _section(source, by_file[source.path])
+        _section(source, by_file[source.path], info=info)
     for verdict in verdicts:
         if verdict.outcome is Outcome.ERROR:
             click.echo(f"error in {verdict.rule} on {verdict.protocol.value} {verdict.model}: {safe(verdict.reason)}")
-    counts = ", ".join(f"{gate.counts[level.value]} {level.value}" for level in (Level.MUST, Level.SHOULD, Level.INFO))
+    counts = ", ".join(f"{gate.counts[level.value]} {level.value}" for level in (Level.MUST, Level.SHOULD))
     judged = gate.code in (Exit.CONFORMING, Exit.FAILED)
     reason = f"{counts} findings, {gate.rules_exercised} rules exercised" if judged else gate.reason
     headline = style(gate.headline, fg="green" if gate.code == 0 else "red", bold=True)
-    click.echo(f"{headline}: {reason}")
+    click.echo(f"{headline}: {reason}{_observations(gate.counts[Level.INFO.value], listed=info)}")
+
+
+def _observations(count: int, *, listed: bool) -> str:
+    """What the closing line says of the findings of level info."""
+    if not count:
+        return ""
+    words = f"; {count} observation{'s' * (count != 1)} (info)"
+    return words if listed else f"{words}: --info lists {'it' if count == 1 else 'them'}"
 
 
 def in_order(sources: Sequence[Source], verdicts: Sequence[Verdict], known: Places | None = None) -> list[Finding]:
@@ -89,7 +104,8 @@ def _count(source: Source) -> int:
     return source.count if isinstance(source, Large) else len(source.exchanges)
 
 
-def _section(source: Source, findings: Sequence[Finding]) -> None:
+def _section(source: Source, found: Sequence[Finding], *, info: bool) -> None:
+    findings = found if info else [finding for finding in found if finding.level is not Level.INFO]
     count = _count(source)
     notes = [f"{count} exchange{'s' * (count != 1)}"]
     notes += [f"{number} skipped ({safe(reason)})" for reason, number in source.skipped.items()]
@@ -109,7 +125,7 @@ def _section(source: Source, findings: Sequence[Finding]) -> None:
         if len(members) > SHOWN:
             click.echo(f"          and {len(members) - SHOWN} more")
     if not findings:
-        click.echo("  no finding")
+        click.echo("  no must or should finding" if found else "  no finding")
     click.echo()
 
 

@@ -86,7 +86,7 @@ def test_a_clean_file_conforms(write):
     result = check(write("a.har", entry("chat.plain")))
     assert result.exit_code == 0
     assert "a.har: 1 exchange\n  no finding\n" in result.stdout
-    assert result.stdout.splitlines()[-1].startswith("conforming: 0 must, 0 should, 0 info findings, ")
+    assert result.stdout.splitlines()[-1].startswith("conforming: 0 must, 0 should findings, ")
     assert result.stderr == ""
 
 
@@ -96,6 +96,21 @@ def test_a_finding_is_told_with_rule_place_and_values(write):
     assert "  must    usage.total-is-sum: " in result.stdout
     assert "exchange 2, chat kimi-k3.1-pro, /usage/total_tokens: expected 51, actual 52" in result.stdout
     assert result.stdout.splitlines()[-1].startswith("not conforming: 1 must, ")
+
+
+def test_observations_are_counted_and_listed_on_request_only(write):
+    name = write("a.har", entry("chat.plain"), entry("messages.plain"))
+    result = check(name)
+    assert result.exit_code == 0
+    assert "a.har: 2 exchanges\n  no must or should finding\n" in result.stdout
+    assert "usage.same-across-protocols" not in result.stdout
+    assert result.stdout.splitlines()[-1].endswith("rules exercised; 1 observation (info): --info lists it")
+    listed = check("--info", name)
+    assert listed.exit_code == 0
+    assert "  info    usage.same-across-protocols: " in listed.stdout
+    assert "no must or should finding" not in listed.stdout
+    assert listed.stdout.splitlines()[-1].endswith("; 1 observation (info)")
+    assert as_json(name)[0]["findings"] == as_json("--info", name)[0]["findings"] != []
 
 
 def test_json_holds_findings_verdicts_counts_and_files(write):
