@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from conformance.evidence.files import STDIN
 from conformance.reports.safe import safe
 
 Source = Recording | Large
+TAKES_A_WHILE = 32 * 1024**2  # bytes of a file that is announced to whoever waits at a terminal
 
 
 def gather(names: Iterable[str], reading: Reading, *, whole: bool) -> tuple[list[Source], list[Unreadable]]:
@@ -26,11 +28,22 @@ def gather(names: Iterable[str], reading: Reading, *, whole: bool) -> tuple[list
                 click.echo(f"{safe(path)} is given twice and judged once", err=True)
                 continue
             seen.add(identity)
+            _announce(path)
             try:
                 sources.append(read(path, reading) if whole else open_file(path, reading))
             except Unreadable as error:
                 unreadable.append(error)
     return sources, unreadable
+
+
+def _announce(path: str) -> None:
+    """Tell a person at a terminal that a large file is being judged."""
+    try:
+        size = 0 if path == STDIN or not sys.stderr.isatty() else Path(path).stat().st_size
+    except (OSError, ValueError, AttributeError):  # named when it is read; a closed standard error is no file at all
+        return
+    if size > TAKES_A_WHILE:
+        click.echo(f"judging {safe(path)} ({size / 1024**2:.0f} MiB), which may take a while", err=True)
 
 
 def _identity(path: str) -> Path | str:

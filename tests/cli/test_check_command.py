@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
-from conformance.cli import main
-from conformance.evidence import Journal, fixtures, folders, recordings
+from conformance.cli import check_files, main
+from conformance.evidence import Journal, Reading, fixtures, folders, recordings
 from conformance.evidence.written import exchange
 from conformance.recording.cassette import provenance_of, save
 from conformance.recording.library import committed
@@ -322,6 +322,16 @@ def test_a_directory_without_recordings_is_an_error(write):
     result = check("d")
     assert result.exit_code == 2
     assert "cannot read d: a directory without .har or .jsonl files" in result.stderr
+
+
+@pytest.mark.parametrize(("terminal", "least", "told"), [(True, 10, True), (False, 10, False), (True, 10**6, False)])
+def test_a_person_at_a_terminal_is_told_of_large_files(write, monkeypatch, capsys, terminal, least, told):
+    name = write("a.har", entry("chat.plain"))
+    monkeypatch.setattr(check_files, "TAKES_A_WHILE", least)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    check_files.gather([name, "absent.har", "a\0b"], Reading(), whole=False)
+    words = "judging a.har (0 MiB), which may take a while\n" if told else ""
+    assert capsys.readouterr().err == words
 
 
 def test_standard_input_is_read(write):
