@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from conformance.protocols.memory import Memory
 from conformance.protocols.view import Answer
 from conformance.rules.decisions import acceptance
 from conformance.rules.doubts import sent_whole
@@ -15,6 +16,7 @@ from conformance.rules.payloads import entries, members, words
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, Group
 from conformance.values import Finding, Intent
 
+_MEMORY: Memory[tuple[tuple[Group, Reply], ...]] = Memory(size=1, weight=1, weigh=len)
 _SAID = ("function_call", "reasoning")
 _CHANGEABLE = frozenset(
     {"messages", "input", "stream", "tools", "tool_choice", "max_tokens", "max_completion_tokens", "max_output_tokens"}
@@ -40,16 +42,13 @@ class Reply:
 
 def unchanged_replies(answers: Sequence[Answer]) -> Iterator[Group]:
     """A request that goes on from earlier answers, sent back unchanged."""
-    for group in continuations(answers):
-        if reply(group) is not None:
-            yield group
+    return (group for group, _ in _replies(answers))
 
 
 def tool_replies(answers: Sequence[Answer]) -> Iterator[Group]:
     """A call was made, and its result sent back with the history unchanged."""
-    for group in unchanged_replies(answers):
-        found = reply(group)
-        if found is not None and found.before.client_calls and _call_ids(found.before) == _results(found):
+    for group, found in _replies(answers):
+        if found.before.client_calls and _call_ids(found.before) == _results(found):
             yield group
 
 
@@ -68,10 +67,19 @@ def search_replies(answers: Sequence[Answer]) -> Iterator[Group]:
 
 def user_replies(answers: Sequence[Answer]) -> Iterator[Group]:
     """An answer was sent back unchanged, with a further user message."""
-    for group in unchanged_replies(answers):
-        found = reply(group)
-        if found is not None and found.added and _is_user_message(found.added[-1]) and not _is_partial(found):
+    for group, found in _replies(answers):
+        if found.added and _is_user_message(found.added[-1]) and not _is_partial(found):
             yield group
+
+
+def _replies(answers: Sequence[Answer]) -> tuple[tuple[Group, Reply], ...]:
+    """The conversations sent back unchanged, found once for the finders that ask one after the other."""
+
+    def find() -> tuple[tuple[Group, Reply], ...]:
+        replies = ((group, reply(group)) for group in continuations(answers))
+        return tuple((group, found) for group, found in replies if found is not None)
+
+    return _MEMORY.recall((id(answers), len(answers)), answers, find)
 
 
 def reply(group: Group) -> Reply | None:
