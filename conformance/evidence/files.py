@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from conformance.evidence import beside, broken, cassettes, curl, har, journal, logs
+from conformance.evidence import beside, broken, cassettes, curl, har, journal, large, logs
 from conformance.evidence.fields import FieldMap
-from conformance.evidence.large import LARGE, LONGEST_LINE, Large, open_large
+from conformance.evidence.large import LONGEST_LINE, Large, needs_windows, open_large
 from conformance.evidence.recording import LARGEST, Recording, Unreadable
 
 STDIN = "-"
@@ -51,9 +51,11 @@ def open_file(path: str | Path, reading: Reading | None = None) -> Recording | L
         size = file.seek(0, 2)
         file.seek(0)
         head = file.read(HEAD)
-        if size > LARGE and b"\n" not in head:
+        if size > large.FROM and b"\n" not in head:
             head += file.readline(LONGEST_LINE)
-    if size > LARGE and (journal.is_journal(head) or (not _holds_verdicts(head) and _is_log(head))):
+        lines = size > large.FROM and (journal.is_journal(head) or (not _holds_verdicts(head) and _is_log(head)))
+        windows = lines and needs_windows(file, size)
+    if windows:
         return open_large(name, (reading or Reading()).fields)
     return read(name, reading)
 

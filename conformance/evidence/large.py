@@ -13,7 +13,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -25,11 +25,30 @@ from conformance.values import Exchange
 LARGE = 256 * 1024**2
 """Bytes above which a file of lines is judged in windows."""
 
+MANY = 16_000
+"""Lines above which a file of more than ``FROM`` bytes is judged in windows too, lest its pairs take hours to find."""
+
+FROM = 32 * 1024**2
+PART = 8 * 1024**2  # bytes read at a time
 WINDOW = 4 * 1024**2  # bytes of lines in one window
 MOST = 1_000  # exchanges in one window
 LONGEST_LINE = 64 * 1024**2  # bytes; a longer line is skipped
 TOO_LONG = f"a line of more than {LONGEST_LINE // 1024**2} MiB"
 OPENING = 64  # characters of the first user message that bring exchanges together
+
+
+def needs_windows(file: BinaryIO, size: int) -> bool:
+    """Whether a file of lines of this size is judged in windows; where its size does not tell, its lines are counted.
+
+    Raises ``OSError``.
+    """
+    if size > LARGE or size <= FROM:
+        return size > LARGE
+    file.seek(0)
+    lines = 0
+    while lines <= MANY and (part := file.read(PART)):
+        lines += part.count(b"\n")
+    return lines > MANY
 
 
 class Large:

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.cli import main
-from conformance.evidence import Journal, Large, Unreadable, field_map, files, fixtures, large, open_file, read
+from conformance.evidence import Journal, Large, Unreadable, field_map, fixtures, large, open_file, read
 from conformance.evidence.written import exchange
 
 FIELDS = field_map([])
@@ -47,7 +47,8 @@ NAMES = ("chat.plain", "chat.stream", "messages.plain", "responses.stream", "cha
 @pytest.fixture
 def log(tmp_path, monkeypatch):
     """A log whose repeats lie far apart, judged in windows of a few exchanges."""
-    monkeypatch.setattr(files, "LARGE", 1000)
+    monkeypatch.setattr(large, "LARGE", 1000)
+    monkeypatch.setattr(large, "FROM", 1000)
     monkeypatch.setattr(large, "WINDOW", 30_000)
     monkeypatch.setattr(large, "MOST", 12)
     path = tmp_path / "big.jsonl"
@@ -80,11 +81,21 @@ def test_a_file_in_windows_gives_the_findings_of_one_in_memory(log, monkeypatch)
     some, document = found(log)
     assert document["files"][0]["windows"] is True
     assert document["files"][0]["exchanges"] == 179
-    monkeypatch.setattr(files, "LARGE", 10**9)
+    monkeypatch.setattr(large, "LARGE", 10**9)
     whole, document = found(log)
     assert document["files"][0]["windows"] is False
     assert ("usage.total-is-sum", "must", "41") in some
     assert {key for key in whole if key[1] != "info"} == {key for key in some if key[1] != "info"}
+
+
+@pytest.mark.parametrize(("many", "windows"), [(180, True), (181, False)])
+def test_many_lines_are_judged_in_windows_though_their_bytes_are_fewer(log, monkeypatch, many, windows):
+    monkeypatch.setattr(large, "LARGE", 10**9)
+    monkeypatch.setattr(large, "PART", 100)
+    monkeypatch.setattr(large, "MANY", many)
+    with log.open("a", encoding="utf-8") as file:
+        file.write(line("chat.plain", 5) + "\n")
+    assert isinstance(open_file(log), Large) is windows
 
 
 def test_findings_come_in_the_order_of_the_file(log):
@@ -105,7 +116,8 @@ def test_people_are_told_of_windows_and_of_a_cut(log):
 
 
 def test_a_large_journal_is_judged_in_windows_and_written_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "LARGE", 1000)
+    monkeypatch.setattr(large, "LARGE", 1000)
+    monkeypatch.setattr(large, "FROM", 1000)
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
         journal.extend([base(name) for name in NAMES])
@@ -127,7 +139,8 @@ def test_a_large_journal_is_judged_in_windows_and_written_again(tmp_path, monkey
     ],
 )
 def test_a_large_file_that_is_broken_is_refused(data, reason, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "LARGE", 100)
+    monkeypatch.setattr(large, "LARGE", 100)
+    monkeypatch.setattr(large, "FROM", 100)
     path = tmp_path / "x.jsonl"
     path.write_bytes(data)
     with pytest.raises(Unreadable, match=reason):
@@ -146,8 +159,8 @@ def test_a_line_that_is_too_long_is_skipped(log, monkeypatch):
 MEASURE = """
 import resource, sys
 from conformance.cli import main
-from conformance.evidence import files
-files.LARGE = 32 * 1024**2
+from conformance.evidence import large
+large.LARGE = 32 * 1024**2
 try:
     main(["check", "--format", "json", "--rule", "http.body.json", sys.argv[1]])
 except SystemExit as error:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.cli import main
-from conformance.evidence import Reading, Unreadable, field_map, files, fixtures, parse, read
+from conformance.evidence import Reading, Unreadable, field_map, fixtures, large, parse, read
 from conformance.evidence.entries import OTHER
 from conformance.evidence.written import exchange
 from conformance.values import Exchange
@@ -189,7 +189,8 @@ def test_no_mutation_of_a_file_raises_anything_but_unreadable(name, changes):
 
 
 def test_files_together_are_read_whole(monkeypatch):
-    monkeypatch.setattr(files, "LARGE", 100)
+    monkeypatch.setattr(large, "LARGE", 100)
+    monkeypatch.setattr(large, "FROM", 100)
     paths = [str(FOLDER / name) for name in ("gateway.jsonl", "insomnia.har")]
     document = json.loads(CliRunner().invoke(main, ["check", "--format", "json", "--together", *paths]).stdout)
     assert [file["windows"] for file in document["files"]] == [False, False]
