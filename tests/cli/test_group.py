@@ -84,7 +84,7 @@ def test_version():
         (["rules", "finish.enm"], "Nearest: finish.enum"),
         (["explain", "usage.total-is-sun"], "No rule 'usage.total-is-sun'. Nearest: usage.total-is-sum"),
         (["explain", "body"], "Nearest: body.**."),
-        (["spec", "sho"], "Commands: show, list."),
+        (["spec", "sho"], "Commands: show, list, source."),
         (["spec", "show", "chats"], "Did you mean chat?"),
         (["serve", "--port", "70000"], "0<=x<=65535"),
         (["serve", "--rpm", "0"], "x>=1"),
