@@ -81,9 +81,9 @@ def check(ctx: click.Context, /, **given: Any) -> None:
     followed), - for standard input. Each file is judged by itself. One that cannot be read is named, the others are
     judged, and the exit code is 2. One that breaks off is judged up to there, and is never conforming.
 
-    A journal or log of more than 256 MiB, or of more than 32 MiB and 16,000 lines, is judged in windows, so that it
-    needs no more memory than a small one. Pairs and conversations are then found among exchanges that open alike; what
-    only others show (ids that repeat, a prompt lengthened at its beginning) may be missed.
+    A log of more than 32 MiB, or a journal of more than 256 MiB (or of more than 32 MiB and 16,000 lines), is judged in
+    windows, so that it needs no more memory than a small one. Pairs and conversations are then found among exchanges
+    that open alike; what only others show (ids that repeat, a prompt lengthened at its beginning) may be missed.
     """
     with renamed(configuration().aliases, given["assume_model"]):
         code = _check(given)

@@ -51,10 +51,11 @@ def open_file(path: str | Path, reading: Reading | None = None) -> Recording | L
         size = file.seek(0, 2)
         file.seek(0)
         head = file.read(HEAD)
-        if size > large.FROM and b"\n" not in head:
+        if size > large.LARGE and b"\n" not in head:
             head += file.readline(LONGEST_LINE)
-        lines = size > large.FROM and (journal.is_journal(head) or (not _holds_verdicts(head) and _is_log(head)))
-        windows = lines and needs_windows(file, size)
+        ours = journal.is_journal(head)
+        lines = ours or (size > large.LARGE and not _holds_verdicts(head) and _is_log(head))
+        windows = lines and needs_windows(file, size, is_journal=ours)
     if windows:
         return open_large(name, (reading or Reading()).fields)
     return read(name, reading)

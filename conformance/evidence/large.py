@@ -22,13 +22,15 @@ from conformance.evidence.fields import FieldMap
 from conformance.evidence.recording import Unreadable
 from conformance.values import Exchange
 
-LARGE = 256 * 1024**2
-"""Bytes above which a file of lines is judged in windows."""
+LARGE = 32 * 1024**2
+"""Bytes above which a log is judged in windows."""
+
+LARGE_JOURNAL = 256 * 1024**2
+"""Bytes above which a journal is: that of a full run, which holds a few very long prompts, is judged whole."""
 
 MANY = 16_000
-"""Lines above which a file of more than ``FROM`` bytes is judged in windows too, lest its pairs take hours to find."""
+"""Lines above which a journal of more than ``LARGE`` bytes is too, lest its pairs take hours to find."""
 
-FROM = 32 * 1024**2
 PART = 8 * 1024**2  # bytes read at a time
 WINDOW = 4 * 1024**2  # bytes of lines in one window
 MOST = 1_000  # exchanges in one window
@@ -37,13 +39,15 @@ TOO_LONG = f"a line of more than {LONGEST_LINE // 1024**2} MiB"
 OPENING = 64  # characters of the first user message that bring exchanges together
 
 
-def needs_windows(file: BinaryIO, size: int) -> bool:
-    """Whether a file of lines of this size is judged in windows; where its size does not tell, its lines are counted.
+def needs_windows(file: BinaryIO, size: int, *, is_journal: bool) -> bool:
+    """Whether a file of lines of this size is judged in windows; the lines of a journal are counted if need be.
 
     Raises ``OSError``.
     """
-    if size > LARGE or size <= FROM:
-        return size > LARGE
+    if size <= LARGE:
+        return False
+    if not is_journal or size > LARGE_JOURNAL:
+        return True
     file.seek(0)
     lines = 0
     while lines <= MANY and (part := file.read(PART)):

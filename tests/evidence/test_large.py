@@ -48,7 +48,7 @@ NAMES = ("chat.plain", "chat.stream", "messages.plain", "responses.stream", "cha
 def log(tmp_path, monkeypatch):
     """A log whose repeats lie far apart, judged in windows of a few exchanges."""
     monkeypatch.setattr(large, "LARGE", 1000)
-    monkeypatch.setattr(large, "FROM", 1000)
+    monkeypatch.setattr(large, "LARGE_JOURNAL", 1000)
     monkeypatch.setattr(large, "WINDOW", 30_000)
     monkeypatch.setattr(large, "MOST", 12)
     path = tmp_path / "big.jsonl"
@@ -88,14 +88,20 @@ def test_a_file_in_windows_gives_the_findings_of_one_in_memory(log, monkeypatch)
     assert {key for key in whole if key[1] != "info"} == {key for key in some if key[1] != "info"}
 
 
-@pytest.mark.parametrize(("many", "windows"), [(180, True), (181, False)])
-def test_many_lines_are_judged_in_windows_though_their_bytes_are_fewer(log, monkeypatch, many, windows):
-    monkeypatch.setattr(large, "LARGE", 10**9)
+@pytest.mark.parametrize(
+    ("bytes_whole", "lines_whole", "windows"), [(10**9, 8, False), (10**9, 6, True), (1000, 8, True)]
+)
+def test_a_journal_is_judged_whole_where_its_bytes_and_lines_allow(
+    tmp_path, monkeypatch, bytes_whole, lines_whole, windows
+):
+    monkeypatch.setattr(large, "LARGE", 1000)
+    monkeypatch.setattr(large, "LARGE_JOURNAL", bytes_whole)
+    monkeypatch.setattr(large, "MANY", lines_whole)
     monkeypatch.setattr(large, "PART", 100)
-    monkeypatch.setattr(large, "MANY", many)
-    with log.open("a", encoding="utf-8") as file:
-        file.write(line("chat.plain", 5) + "\n")
-    assert isinstance(open_file(log), Large) is windows
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        journal.extend([base(name) for name in NAMES])
+    assert isinstance(open_file(path), Large) is windows
 
 
 def test_findings_come_in_the_order_of_the_file(log):
@@ -117,7 +123,7 @@ def test_people_are_told_of_windows_and_of_a_cut(log):
 
 def test_a_large_journal_is_judged_in_windows_and_written_again(tmp_path, monkeypatch):
     monkeypatch.setattr(large, "LARGE", 1000)
-    monkeypatch.setattr(large, "FROM", 1000)
+    monkeypatch.setattr(large, "LARGE_JOURNAL", 1000)
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
         journal.extend([base(name) for name in NAMES])
@@ -140,7 +146,7 @@ def test_a_large_journal_is_judged_in_windows_and_written_again(tmp_path, monkey
 )
 def test_a_large_file_that_is_broken_is_refused(data, reason, tmp_path, monkeypatch):
     monkeypatch.setattr(large, "LARGE", 100)
-    monkeypatch.setattr(large, "FROM", 100)
+    monkeypatch.setattr(large, "LARGE_JOURNAL", 100)
     path = tmp_path / "x.jsonl"
     path.write_bytes(data)
     with pytest.raises(Unreadable, match=reason):
@@ -159,8 +165,6 @@ def test_a_line_that_is_too_long_is_skipped(log, monkeypatch):
 MEASURE = """
 import resource, sys
 from conformance.cli import main
-from conformance.evidence import large
-large.LARGE = 32 * 1024**2
 try:
     main(["check", "--format", "json", "--rule", "http.body.json", sys.argv[1]])
 except SystemExit as error:
@@ -177,7 +181,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         for number in range(700):
             asked = ("b41f07", f"{number:x}"), ("Berlin Wall fall?", f"Berlin Wall fall? {filler}")
             file.write(line("chat.plain", number, *asked) + "\n")
-    assert path.stat().st_size > 32 * 1024**2
+    assert path.stat().st_size > large.LARGE
     command = [sys.executable, "-c", MEASURE, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603 (ours)
     code, peak = map(int, done.stderr.split()[-2:])

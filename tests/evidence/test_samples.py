@@ -190,7 +190,6 @@ def test_no_mutation_of_a_file_raises_anything_but_unreadable(name, changes):
 
 def test_files_together_are_read_whole(monkeypatch):
     monkeypatch.setattr(large, "LARGE", 100)
-    monkeypatch.setattr(large, "FROM", 100)
     paths = [str(FOLDER / name) for name in ("gateway.jsonl", "insomnia.har")]
     document = json.loads(CliRunner().invoke(main, ["check", "--format", "json", "--together", *paths]).stdout)
     assert [file["windows"] for file in document["files"]] == [False, False]
