@@ -346,8 +346,8 @@ LOOKS = {
     "a server error": (servers.fixed(500, b"{}"), None),
     "a stalled stream": (servers.stalls, None),
     "no route": (servers.fixed(404, b"<html>", media_type="text/html"), "no route for the API: it answered 404"),
-    "a rejected key": (servers.fixed(401, b"{}"), "rejects the key: it answered 401"),
-    "a forbidden key": (servers.fixed(403, b"{}"), "rejects the key: it answered 403"),
+    "a rejected key": (servers.fixed(401, b"{}"), "wants a key and none was given: it answered 401"),
+    "a forbidden key": (servers.fixed(403, b"{}"), "wants a key and none was given: it answered 403"),
     "a closed connection": (servers.closes, "closes the connection without an answer"),
     "no HTTP": (servers.no_http, "does not answer in HTTP"),
 }

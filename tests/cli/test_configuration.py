@@ -61,7 +61,7 @@ def test_names_are_known_only_while_they_are_told():
     ("text", "words"),
     [
         ("[alias]\n", "'alias' is no setting. Did you mean aliases?"),
-        ("colour = 1\n", "'colour' is no setting. Expected one of aliases."),
+        ("colour = 1\n", "'colour' is no setting. Expected one of aliases, prices."),
         ('[aliases]\na = "kimi-k31-pro"\n', "aliases.a: 'kimi-k31-pro' is no model. Did you mean kimi-k3.1-pro?"),
         ("[aliases]\na = 7\n", "aliases.a: '7' is no model."),
         ('aliases = "x"\n', "aliases is a table"),
