@@ -89,6 +89,13 @@ def _pair(entry: dict[str, Any], rule: str, root: Path) -> Pair:
     )
 
 
+def changed(names: str | list[str], ops: list[Any], root: Path) -> tuple[Exchange, ...]:
+    """Bases with changes applied. Raises ``BadPair``."""
+    listed = [names] if isinstance(names, str) else names
+    forms = [_base(name, root, listed[:place].count(name)) for place, name in enumerate(listed)]
+    return _exchanges(_changed(forms, ops, "change"))
+
+
 def _changed(forms: list[Any], ops: Any, field: str) -> list[Any]:
     if not isinstance(ops, list):
         raise BadPair(f"{field}: expected a list of ops")
