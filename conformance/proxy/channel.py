@@ -15,6 +15,7 @@ READ = 65_536  # bytes of one read
 LONGEST_HEAD = 65_536  # bytes of a request's or answer's head
 MOST_AHEAD = 65_536  # bytes of further requests that a client may send before it has its answer
 CLOSING_SECONDS = 1.0
+TURNS = 3  # of the loop, in which it takes in what lies at its sockets
 
 Event = Any  # h11's events, and its PAUSED
 Role = type[h11.CLIENT] | type[h11.SERVER]
@@ -27,6 +28,7 @@ class Channel:
         self.http = h11.Connection(role, max_incomplete_event_size=LONGEST_HEAD)
         self.proxied: bytes = b""  # what precedes each target where an HTTP proxy forwards in the clear
         self.ended = False  # the other side has closed
+        self.came = 0  # bytes
         self._reader = reader
         self._writer = writer
 
@@ -38,6 +40,7 @@ class Channel:
                 return event
             data = await self._reader.read(READ)
             self.ended = not data
+            self.came += len(data)
             self.http.receive_data(data)
 
     async def send(self, event: Event) -> None:
@@ -58,15 +61,24 @@ class Channel:
             ahead += len(data)
         await asyncio.Event().wait()
 
-    @property
-    def stale(self) -> bool:
-        """Whether the other side has closed the connection while nobody used it."""
-        return self._reader.at_eof() or self._writer.is_closing() or self._reader.exception() is not None
+    async def stale(self) -> bool:
+        """Whether the other side has closed the connection, or spoken, while nobody used it."""
+        reading = asyncio.ensure_future(self._reader.read(1))
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
+        if not reading.done():
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+            return self._writer.is_closing()
+        reading.exception()
+        return True
 
     def renewed(self) -> bool:
         """Make ready for the next request; False where the connection cannot take another one."""
         if self.http.our_state is not h11.DONE or self.http.their_state is not h11.DONE:
             return False
+        if self.http.our_role is h11.CLIENT and self.http.trailing_data[0]:
+            return False  # what nobody asked for
         self.http.start_next_cycle()
         return True
 

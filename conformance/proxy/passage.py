@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
@@ -17,7 +18,13 @@ from conformance.proxy.refusals import refusal
 from conformance.values import Failure
 
 LINGER_SECONDS = 2.0  # that a client gets to finish a request that was answered early
+IDLE_CLOSE_SECONDS = 1.0
+"""A kept connection that ends so soon after a request, without a byte, was closed as idle while the request left."""
+
 STOPPED = Failure(kind="cut", message="the proxy was stopped before the end of the answer")
+CLOSED = Failure(kind="reset", message="the upstream closed a kept connection while the request was on its way")
+"""The client's connection ends like that too: it may send again, as it would without the proxy; RFC 9110, section
+9.2.2, forbids a proxy to."""
 
 
 class Gone(Exception):
@@ -30,6 +37,17 @@ class Broke(Exception):
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
         self.kind = kind
+
+
+class Kept:
+    """A connection that is used again, from the moment at which a request leaves."""
+
+    def __init__(self, line: Channel) -> None:
+        self._line, self._came, self._since = line, line.came, time.monotonic()
+
+    def was_idle(self) -> bool:
+        """Whether a connection that broke off was closed as idle while the request left."""
+        return self._line.came == self._came and time.monotonic() - self._since < IDLE_CLOSE_SECONDS
 
 
 class Passage:
@@ -67,11 +85,17 @@ class Passage:
         if looped(self._request.headers, self._name):
             self._untap()
             return await self._refuse(508, "the upstream is this proxy itself")
+        return await self._carried()
+
+    async def _carried(self) -> Failure | None:
+        kept: Kept | None = None
         try:
-            if self.line is not None and self.line.stale:
+            if self.line is not None and await self.line.stale():
                 await self._hang_up()
             if self.line is None:
                 self.line = await self._dialler.dial()
+            else:
+                kept = Kept(self.line)
             await self._exchange(self.line)
         except Gone:
             return LEFT
@@ -79,6 +103,8 @@ class Passage:
             message = f"cannot connect to {self._dialler.upstream.base_url}: {error}"
             return await self._fail(error.kind, str(error), message)
         except Broke as error:
+            if kept is not None and kept.was_idle():
+                return CLOSED
             message = f"{self._dialler.upstream.base_url} broke the connection off: {error}"
             return await self._fail(error.kind, str(error), message)
         return None

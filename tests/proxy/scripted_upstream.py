@@ -11,7 +11,7 @@ from conformance import proxy
 from conformance.evidence.tap import Budget, Seen, Tap
 from conformance.protocols import surface
 
-SECONDS = 10
+SECONDS = 60  # of patience: a loaded machine is slow, and what never comes is rare
 CHAT = "/v1/chat/completions"
 
 
@@ -20,6 +20,8 @@ class Upstream:
 
     def __init__(self, script: Callable[[Peer], None]) -> None:
         self.connections = 0
+        self.closed = 0  # connections, by their script's end
+        self._ending = threading.Condition()
         self.errors: list[BaseException] = []
         self._script = script
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -43,6 +45,14 @@ class Upstream:
                 self._script(Peer(connection))
             except (OSError, AssertionError) as error:
                 self.errors.append(error)
+        with self._ending:
+            self.closed += 1
+            self._ending.notify_all()
+
+    def has_closed(self, count: int) -> bool:
+        """Wait until so many connections are closed."""
+        with self._ending:
+            return self._ending.wait_for(lambda: self.closed >= count, SECONDS)
 
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)

@@ -11,6 +11,7 @@ from scripted_upstream import CHAT, SECONDS, Between, Peer, between
 
 from conformance import proxy
 from conformance.evidence.tap import MARKER
+from conformance.proxy import passage
 
 BODY = b'{"model":"kimi-k3","messages":[]}'
 POST = b"POST %s HTTP/1.1\r\nHost: proxy.local\r\nContent-Length: %d\r\n" % (CHAT.encode(), len(BODY))
@@ -189,11 +190,69 @@ def test_a_connection_that_the_upstream_closed_is_replaced():
         peer.send(OK)
 
     with between(script) as found, found.client() as client:
-        for _ in range(3):
+        for number in range(1, 4):
             client.send(POST + b"\r\n" + BODY)
             assert client.until(b"{}")
-            assert found.upstream.connections
+            assert found.upstream.has_closed(number)
     assert found.upstream.connections == 3
+
+
+def test_what_an_idle_connection_says_is_no_answer_to_the_next_request():
+    said = threading.Event()
+
+    def script(peer: Peer) -> None:
+        peer.request()
+        peer.send(OK)
+        if found.upstream.connections == 1:
+            peer.send(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
+            said.set()
+            peer.to_the_end()
+
+    with between(script) as found, found.client() as client:
+        client.send(POST + b"\r\n" + BODY)
+        assert client.until(b"{}")
+        assert said.wait(SECONDS)
+        client.send(POST + b"\r\n" + BODY)
+        assert client.until(b"{}").startswith(b"HTTP/1.1 200 OK")
+    assert found.upstream.connections == 2
+
+
+@pytest.mark.parametrize("said", [b"", b"HTTP/1.1 200 O"])
+def test_only_a_connection_closed_without_a_byte_may_have_been_idle(said):
+    def script(peer: Peer) -> None:
+        peer.request()
+        peer.send(OK)
+        peer.request()
+        peer.send(said)
+
+    with between(script) as found, found.client() as client:
+        client.send(POST + b"\r\n" + BODY)
+        assert client.until(b"{}")
+        client.send(POST + b"\r\n" + BODY)
+        came = client.until(b"}}") if said else client.to_the_end()
+        failure = found.evidence(2).failure
+    assert failure is not None
+    assert failure.kind == "reset"
+    if said:
+        assert came.startswith(b"HTTP/1.1 502")
+    else:
+        assert came == b""
+        assert "kept connection" in failure.message
+
+
+def test_an_upstream_that_breaks_off_late_was_not_idle(monkeypatch):
+    monkeypatch.setattr(passage, "IDLE_CLOSE_SECONDS", 0.0)
+
+    def script(peer: Peer) -> None:
+        peer.request()
+        peer.send(OK)
+        peer.request()
+
+    with between(script) as found, found.client() as client:
+        client.send(POST + b"\r\n" + BODY)
+        assert client.until(b"{}")
+        client.send(POST + b"\r\n" + BODY)
+        assert client.until(b"\r\n\r\n").startswith(b"HTTP/1.1 502")
 
 
 def test_head_no_content_and_http_1_0_are_framed_right():
