@@ -24,7 +24,7 @@ import httpx2
 import conformance
 from conformance import AsyncConformanceTransport, ConformanceTransport
 from conformance.evidence import Journal, read
-from conformance.evidence.tap import MARKER
+from conformance.evidence.entries import MARKER
 from conformance.reference import DEFAULT_KEY, Running, running
 from conformance.reference.faults import FAULTS
 from conformance.values import Level, Outcome

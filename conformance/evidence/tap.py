@@ -26,9 +26,6 @@ LARGEST_RESPONSE = 16 * 1024**2
 """Bytes of a response body that are kept; a larger response is judged as one that was cut there."""
 
 OVERHEAD = 200  # bytes that a chunk costs beside its data
-MARKER = "x-kimi-conformance-proxy"
-"""The header on answers that the proxy made up itself: they are not the upstream's."""
-
 LEFT = Failure(kind="cut", message="the client left before the end of the answer")
 TOO_LARGE = "the request is too large to be kept"
 UNREADABLE = "the request body cannot be decoded"
@@ -81,7 +78,6 @@ class Tap:
         self._sent: list[bytes] = []
         self._chunks: list[Chunk] = []
         self._head: tuple[int, tuple[tuple[str, str], ...]] | None = None
-        self._made_up = False
         self._cut: Failure | None = None
         self._cost = self._request_size = self._response_size = 0
         self._whole = self._take(OVERHEAD + sum(len(name) + len(value) for name, value in self._headers))
@@ -96,7 +92,6 @@ class Tap:
     def answered(self, status: int, headers: Headers) -> None:
         """Status and headers of the response."""
         self._head = (status, _text(headers))
-        self._made_up = any(name.lower() == MARKER for name, _ in self._head[1])
 
     def received(self, data: bytes) -> None:
         """A piece of the response body, as it came."""
@@ -116,10 +111,8 @@ class Tap:
             self.dropped()
             return None
         response = None
-        if self._head is not None and not self._made_up:
+        if self._head is not None:
             response = Response(status=self._head[0], headers=self._head[1], chunks=tuple(self._chunks))
-        if self._made_up:
-            failure = Failure(kind="refused", message="the proxy could not reach the upstream")
         return Seen(
             id=self._name,
             request=Request(method=self._method, url=self._url, headers=self._headers, body=b"".join(self._sent)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from conformance.evidence.tap import MARKER
+from conformance.evidence.entries import MARKER
 from conformance.protocols import surface
 from conformance.values import Protocol
 

@@ -148,6 +148,7 @@ def test_response_bodies(changes, received, failure):
         ({"response__status": 0, "response___error": "net::ERR_CONNECTION_REFUSED"}, "refused"),
         ({"response__status": 0, "response___error": "net::ERR_TIMED_OUT"}, "timeout"),
         ({"response__status": 0, "response___error": "net::ERR_ABORTED"}, "cut"),
+        ({"response__headers": [{"name": "X-Kimi-Conformance-Proxy", "value": "upstream-unreachable"}]}, "refused"),
     ],
 )
 def test_a_request_without_an_answer_is_a_failure(changes, kind):

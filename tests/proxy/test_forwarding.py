@@ -10,7 +10,7 @@ import pytest
 from scripted_upstream import CHAT, SECONDS, Between, Peer, between
 
 from conformance import proxy
-from conformance.evidence.tap import MARKER
+from conformance.evidence.entries import MARKER
 from conformance.proxy import passage
 
 BODY = b'{"model":"kimi-k3","messages":[]}'
