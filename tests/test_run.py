@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import hostile_servers as servers
@@ -10,6 +11,7 @@ from full_run import command, full_run
 
 from conformance.cli.run import run
 from conformance.models import ALL
+from conformance.plugin.folder import Folder
 from conformance.reports.runfile import read_run
 from conformance.rules import RULES
 from conformance.values import Level, Outcome, Protocol
@@ -205,3 +207,25 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     assert ran.code == 2
     assert "/proc/nowhere/out cannot be made" in ran.stderr
     assert "Traceback" not in ran.stderr
+
+
+def test_a_folder_that_another_run_writes_into_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    mine = Folder.claim(tmp_path / "out")
+    (mine.path / ".journal-gw0.jsonl").touch()
+    ran = command("run", "--out", "out", cwd=tmp_path)
+    assert ran.code == 2
+    assert f"another run (process {os.getpid()}) writes into out: wait until it has ended, or name" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert sorted(path.name for path in mine.path.iterdir()) == [".journal-gw0.jsonl", ".lock"]
+    mine.release()
+
+
+@pytest.mark.parametrize("options", [("--record", "/proc/nowhere"), ("--record", "a-file"), ("--out", "a-file")])
+def test_an_attempt_that_fails_before_anything_is_sent_leaves_no_folder(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "a-file").touch()
+    ran = command("run", *options, cwd=tmp_path)
+    assert ran.code == 2
+    assert f"{options[1]} cannot be made" in ran.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["a-file"]

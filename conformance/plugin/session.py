@@ -16,6 +16,7 @@ from conformance.evidence import Journal
 from conformance.models import ALL
 from conformance.plugin import is_whole
 from conformance.plugin.asking import ask
+from conformance.plugin.folder import Folder, Taken
 from conformance.plugin.marks import cells_of, declared, in_smoke
 from conformance.plugin.result import JOURNAL, Result, Tally, finish, now, summary
 from conformance.plugin.settings import Settings
@@ -38,6 +39,7 @@ class Session:
         self.result: Result | None = None
         self._started = now()
         self._stack = ExitStack()
+        self._folders = ExitStack()  # longer than what is served: reports are written last
         self._tallies: list[Tally] = []
         self._trouble: str | None = None  # why the run is not whole
         self._order: tuple[str, ...] = ()
@@ -86,12 +88,7 @@ class Session:
             self._stack.enter_context(offline())
         if self.worker is not None or session.config.getoption("collectonly"):
             return
-        for option, folder in (("out", self.settings.out), ("record", self.settings.record)):
-            try:
-                if folder is not None:
-                    Path(folder).mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise pytest.UsageError(f"--kimi-{option}: {folder} cannot be made: {error.strerror}") from None
+        self.settings = msgspec.structs.replace(self.settings, out=str(self._claim()))
         if self.settings.replay is not None:
             if self.settings.profile == "nightly":
                 self.settings = msgspec.structs.replace(self.settings, strands=due(self.settings))
@@ -192,8 +189,29 @@ class Session:
                 terminalreporter.write_line(line)
 
     def pytest_unconfigure(self) -> None:
-        """Stop the embedded server, however the session ended."""
+        """Stop the embedded server and give the folders back, however the session ended."""
         self._close()
+        self._folders.close()
+
+    def _claim(self) -> Path:
+        """The folder to write into, held for this run; that of the cassettes is made too.
+
+        Raises ``pytest.UsageError``.
+        """
+        if self.settings.record is not None:
+            self._taken("record", self.settings.record, Folder)
+        claim = Folder.claim_new if self.settings.numbered else Folder.claim
+        return self._taken("out", self.settings.out, claim).path
+
+    def _taken(self, option: str, path: str, take: Callable[[str], Folder]) -> Folder:
+        try:
+            folder = take(path)
+        except OSError as error:
+            raise pytest.UsageError(f"--kimi-{option}: {path} cannot be made: {error.strerror}") from None
+        except Taken as error:
+            raise pytest.UsageError(f"--kimi-{option}: {error}") from None
+        self._folders.callback(folder.release)
+        return folder
 
     @property
     def _path(self) -> Path:

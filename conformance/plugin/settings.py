@@ -38,6 +38,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     profile: str = "full"
     seed: int = 0
     out: str = ""
+    numbered: bool = False  # nobody named a folder: where ``out`` is there, the first of out-2, out-3 that is not
     strict: bool = False
     basis: Basis | None = None
     timeout: float = 300.0
@@ -109,6 +110,7 @@ def from_options(config: pytest.Config) -> Settings:
         record=option("--kimi-record"),
         replay=option("--kimi-replay"),
         out=option("--kimi-out") or str(_default_out(target)),
+        numbered=not option("--kimi-out"),
         strict=option("--kimi-strict"),
         basis=None if basis is None else Basis(_one_of("--kimi-basis", basis, [b.value for b in Basis])),
         timeout=_number("--kimi-timeout", option("--kimi-timeout")),
@@ -156,12 +158,7 @@ def _pattern(text: str) -> str:
 
 
 def _default_out(target: Target) -> Path:
-    """reports/<date>-<target>, with a number where that is taken: no run overwrites another's reports."""
+    """reports/<date>-<target>."""
     name = target.name.partition("://")[2] or target.name
     slug = "".join(char if char.isalnum() or char in "-." else "-" for char in name).strip("-.")[:60]
-    base = Path("reports") / f"{datetime.now(UTC):%Y-%m-%d}-{slug or 'target'}"
-    number, path = 1, base
-    while path.exists():
-        number += 1
-        path = base.with_name(f"{base.name}-{number}")
-    return path
+    return Path("reports") / f"{datetime.now(UTC):%Y-%m-%d}-{slug or 'target'}"
