@@ -11,12 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from conformance.evidence import Journal
 from conformance.plugin import is_whole
 from conformance.plugin.options import add_options
-from conformance.plugin.result import Tally, merge
 from conformance.plugin.settings import from_options
-from conformance.values import Exchange, Protocol, Request
+from conformance.values import Protocol
 
 
 def configured(*options: str) -> pytest.Config:
@@ -165,28 +163,3 @@ def test_the_suite_stays_out_of_runs_that_did_not_ask_for_it(tmp_path: Path) -> 
 )
 def test_only_all_of_the_suite_is_the_whole_of_it(argument: str, whole: bool) -> None:
     assert is_whole(argument) is whole
-
-
-def test_journals_of_workers_are_joined_in_the_order_of_the_suite(tmp_path: Path) -> None:
-    order = ("first/chat/kimi-k3", "second/chat/kimi-k3")
-
-    def exchange(name: str, attempt: int = 1) -> Exchange:
-        request = Request(method="POST", url="http://127.0.0.1/v1/chat/completions")
-        return Exchange(id=name, protocol=Protocol.CHAT, model="kimi-k3", request=request, attempt=attempt)
-
-    kept = {
-        "one": ["second/chat/kimi-k3/2", "second/chat/kimi-k3/10"],
-        "two": ["first/chat/kimi-k3/1", "second/chat/kimi-k3/1"],
-    }
-    tallies = []
-    for name, ids in kept.items():
-        with Journal(tmp_path / name) as journal:
-            journal.extend(exchange(found) for found in ids)
-        tallies.append(Tally(journal=str(tmp_path / name), order=order, requests=2, output_tokens=0))
-    tallies.append(Tally(journal=str(tmp_path / "lost"), order=order, requests=0, output_tokens=0))
-    assert [found.id for found in merge(tallies)] == [
-        "first/chat/kimi-k3/1",
-        "second/chat/kimi-k3/1",
-        "second/chat/kimi-k3/2",
-        "second/chat/kimi-k3/10",
-    ]

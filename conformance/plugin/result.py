@@ -12,9 +12,9 @@ import msgspec
 import conformance
 from conformance import protocols, specs
 from conformance.confirming import confirmed
-from conformance.evidence import Journal, Unreadable, read
 from conformance.gate import Gate, gate
 from conformance.judge import judge
+from conformance.plugin.joining import join, recorded
 from conformance.plugin.settings import Settings
 from conformance.plugin.tapes import Gap, explained, keep, told
 from conformance.prices import Price
@@ -58,14 +58,11 @@ def finish(
 ) -> Result:
     """Judge what the workers recorded, and write run file, journal and reports into the settings' folder."""
     out = Path(settings.out)
-    exchanges = merge(tallies)
-    with Journal(out / JOURNAL) as journal:
-        journal.extend(exchanges)
-    for tally in tallies:
-        if Path(tally.journal) != out / JOURNAL:
-            Path(tally.journal).unlink(missing_ok=True)
+    places = {name: place for tally in tallies for place, name in enumerate(tally.order)}
+    unread = join([Path(tally.journal) for tally in tallies], out / JOURNAL, places)
+    exchanges = list(recorded(out / JOURNAL))
     gaps = [gap for tally in tallies for gap in tally.gaps]
-    stopped = next((tally.stopped for tally in tallies if tally.stopped), partial)
+    stopped = next((tally.stopped for tally in tallies if tally.stopped), partial or unread)
     partial = stopped or told(gaps)
     rules = [rule for rule in settings.rules() if settings.basis in (None, rule.basis)]
     judged = judge(exchanges, rules=rules, protocols=settings.protocols, models=settings.models).verdicts
@@ -129,25 +126,6 @@ def summary(result: Result) -> list[str]:
         lines.append(f"  and {len(shown) - MOST_SHOWN} more")
     lines.append(f"report: {safe(str(result.out / 'report.html'), 4096)}")
     return lines
-
-
-def merge(tallies: Iterable[Tally]) -> list[Exchange]:
-    """The exchanges of all workers in the suite's own order, whoever sent them."""
-    places: dict[str, int] = {}
-    found: list[Exchange] = []
-    for tally in tallies:
-        places |= {name: place for place, name in enumerate(tally.order)}
-        try:
-            found += read(tally.journal).exchanges
-        except Unreadable:
-            continue
-    found.sort(key=lambda exchange: _place(exchange, places))
-    return [msgspec.structs.replace(exchange, file=None) for exchange in found]
-
-
-def _place(exchange: Exchange, places: Mapping[str, int]) -> tuple[int, int, int]:
-    name, _, number = exchange.id.rpartition("/")
-    return places.get(name, len(places)), int(number.partition(".")[0]), exchange.attempt
 
 
 def now() -> str:
