@@ -15,7 +15,7 @@ from conformance.values import Basis, Finding, Level
 DAY = 86_400  # seconds
 
 # What a rule of its own judges: the spellings of these fields, and whatever stands at the end of an answer.
-_ELSEWHERE = re.compile(r"/(object|type|role|output/\d+/role|content/\d+(/type)?)")
+_ELSEWHERE = re.compile(r"/(object|type|output/\d+/role|content/\d+(/type)?)")
 _ENDS = re.compile(r"/(choices/\d+/finish_reason|stop_reason|status)")
 _NULLABLE = re.compile(r"/choices/\d+/message/(reasoning_content|tool_calls)")  # null counts as absent
 
@@ -48,7 +48,7 @@ def fits_the_schema(answer: Answer) -> Findings:
         yield Finding(message="the body is no object", expected="an object", actual=parts.shown(answer.value))
         return
     for breach in specs.body_breaches(answer.protocol, answer.model, answer.body):
-        if breach.open or _said_elsewhere(breach) or _uncounted(answer, breach):
+        if breach.open or _said_elsewhere(answer, breach) or _uncounted(answer, breach):
             continue
         absent = breach.value is None and breach.keyword == "type" and _NULLABLE.fullmatch(breach.path)
         if absent and answer.streamed:  # a delta may say null for nothing
@@ -63,10 +63,14 @@ def fits_the_schema(answer: Answer) -> Findings:
         )
 
 
-def _said_elsewhere(breach: specs.Breach) -> bool:
-    """Whether a rule of its own judges the field, and says so with the level that the documents leave room for."""
+def _said_elsewhere(answer: Answer, breach: specs.Breach) -> bool:
+    """Whether a rule of its own judges the field, and says so with the level that the documents leave room for.
+
+    A rule on the format's basis does not count where the schema says it itself: the role on messages, and null for a
+    reason. In a stream null stands for a reason that never came, which no document speaks of.
+    """
     if _ENDS.fullmatch(breach.path):
-        return breach.path != "/status" or breach.value is not None
+        return breach.value is not None or (answer.streamed and breach.path != "/status")
     return breach.keyword in ("enum", "oneOf", "const") and _ELSEWHERE.fullmatch(breach.path) is not None
 
 

@@ -88,6 +88,12 @@ FAULTS = {
         [put(f"{BODY}/choices/0/message/role", None)],
         ("body.role-assistant", "must"),
     ),
+    "a role that the schema does not list": ("messages.plain", [put(f"{BODY}/role", "user")], ("body.schema", "must")),
+    "a finish_reason of null": (
+        "chat.plain",
+        [put(f"{BODY}/choices/0/finish_reason", None)],
+        ("body.schema", "must"),
+    ),
     "content of null": ("messages.plain", [put(f"{BODY}/content", None)], ("body.block-types", "must")),
     "no blocks": ("messages.plain", [put(f"{BODY}/content", [])], ("body.text-not-empty", "must")),
     "an output of null": ("responses.plain", [put(f"{BODY}/output", None)], ("body.answer-findable", "must")),
@@ -188,6 +194,12 @@ def test_faults_are_found(name):
 def test_legal_oddities_are_left_alone(name):
     bases, changes = ODD[name]
     assert judged(bases, *changes) == set()
+
+
+def test_a_reason_that_a_stream_never_brings_is_no_breach_of_the_schema():
+    unfinished = judged("chat.stream", *(put(f"{EVENTS}/{n}/data/choices/0/finish_reason", None) for n in range(8)))
+    assert ("finish.not-null", "must") in unfinished
+    assert "body.schema" not in {rule for rule, _ in unfinished}
 
 
 def test_one_answer_recorded_twice_has_one_id():
