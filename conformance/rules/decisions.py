@@ -21,6 +21,7 @@ UNRELATED = GATEWAY | {401, 402, 403, 404, 405, 407, 408, 409, 413, 415, 421, 42
 ENVELOPES = {Protocol.CHAT: "openai", Protocol.MESSAGES: "anthropic", Protocol.RESPONSES: "openai"}
 UNKNOWN_MODEL = "request.unknown-model-rejected"
 NEAR_THE_WINDOW = 1_000_000  # an output limit that leaves hardly any room for the prompt
+_FORMED = ("max_output_tokens", "stream")  # fields of a Responses request whose values the page names
 
 
 def posted(answer: Answer) -> bool:
@@ -81,7 +82,8 @@ def weight(answer: Answer, *names: str) -> Level:
     """How much a wrong refusal weighs: must where a probe vouches for the request, or the error names what is at issue.
 
     Else should: the request of a recording may be wrong in a way that no schema shows. A limit near the context window
-    exceeds it together with the prompt, and an array as the input of a response has no documented form.
+    exceeds it together with the prompt, and an array as the input of a response has no documented form, nor has the
+    value of an effort there.
     """
     message = answer.error.message if answer.error else None
     named = isinstance(message, str) and any(name in message[:1000] for name in names)
@@ -89,7 +91,16 @@ def weight(answer: Answer, *names: str) -> Level:
         return Level.SHOULD
     if (answer.asked.limit or 0) > NEAR_THE_WINDOW or isinstance(answer.asked.body.get("input"), list):
         return Level.SHOULD
-    return Level.MUST
+    return Level.SHOULD if _may_be_for_effort(answer) else Level.MUST
+
+
+def _may_be_for_effort(answer: Answer) -> bool:
+    """Whether a refusal may be meant for the effort of a response: the error names it, or no field that has a form."""
+    if answer.protocol is not Protocol.RESPONSES or answer.asked.effort is MISSING:
+        return False
+    message = answer.error.message if answer.error else None
+    words = message[:1000] if isinstance(message, str) else ""
+    return "effort" in words or "reasoning" in words or not any(name in words for name in _FORMED)
 
 
 def acceptance(answer: Answer, subject: str, *, level: Level | None = None) -> Findings:

@@ -214,6 +214,20 @@ def test_refusing_a_plain_request_is_a_should_and_with_a_probe_a_must(protocol: 
     assert vouched == {"request.valid-accepted": MUST}
 
 
+@pytest.mark.parametrize(
+    ("message", "level"),
+    [
+        ("Invalid request parameters", SHOULD),
+        ("the effort low is not available, at any max_output_tokens", SHOULD),
+        ("max_output_tokens must be at least 16", MUST),
+    ],
+)
+def test_refusing_a_response_with_an_effort_is_a_must_only_for_another_field(message: str, level: Level):
+    sent = body(RESPONSES, max_output_tokens=1, reasoning={"effort": "low"})
+    levels = found(exchange(RESPONSES, sent, 400, error(RESPONSES, message), intents=(Intent.VALID,)))
+    assert levels == {"request.valid-accepted": level, "request.responses-effort-accepted": SHOULD}
+
+
 @pytest.mark.parametrize("status", [401, 403, 404, 405, 409, 413, 415, 421, 429, 500, 502, 503, 504])
 def test_other_statuses_say_nothing_about_a_valid_request(status: int):
     assert "request.valid-accepted" not in found(exchange(CHAT, body(CHAT), status))
