@@ -25,6 +25,14 @@ SHORTEST_KEY = 8  # a shorter value would hide ordinary text
 SHORTEST_COOKIE = 16  # likewise: many cookies hold words
 HIDDEN_HEADERS = frozenset({"x-api-key", "api-key", "cookie", "set-cookie", "proxy-authorization", "x-goog-api-key"})
 PLACEHOLDER = "REDACTED"
+_LONGEST_PLACEHOLDER = 100  # characters
+_MARKS = (  # what recorders write where a secret stood
+    "redacted|filtered|hidden|removed|masked|omitted|scrubbed|stripped|deleted|sanitized|sanitised|dummy|fake|secret|"
+    "placeholder|replaced|obfuscated|anonymized|secure"
+)
+_FILLERS = "authorization|auth|value|token|key|your|api|sk|header|here|by|for|har|sanitizer|security|kimi|x"
+_PLACEHOLDER = re.compile(rf"(?:{_MARKS}|{_FILLERS}|[\W_])+", re.IGNORECASE)
+_MARKED = re.compile(rf"\W|(?:{_MARKS})\b", re.IGNORECASE)
 
 _QUERY = re.compile(
     r"([?&;](?:x-)?(?:api[-_]?key|key|(?:[a-z]+[-_])?token|auth(?:orization)?|secret|client[-_]secret|password|sig(?:nature)?)"
@@ -32,6 +40,17 @@ _QUERY = re.compile(
     re.IGNORECASE,
 )
 _USER = re.compile(r"(://)([^/?#@\s]+)(@)")
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a header is nothing but what a recorder wrote in the place of a secret, which hides the scheme too.
+
+    Of several words the first is such a mark, or a sign: ``Token REDACTED`` names a scheme.
+    """
+    value = value.strip()
+    if len(value) > _LONGEST_PLACEHOLDER or _PLACEHOLDER.fullmatch(value) is None:
+        return False
+    return " " not in value or _MARKED.match(value) is not None
 
 
 class Secrets:
@@ -141,7 +160,9 @@ class _Hider:
 
     def _header(self, name: str, text: str) -> str:
         if name == "authorization":
-            scheme, _, rest = text.partition(" ")
+            if text != PLACEHOLDER and is_placeholder(text):
+                return PATTERN_MARK
+            scheme, _, rest = text.strip().partition(" ")
             return f"{scheme} {PLACEHOLDER}" if rest else PLACEHOLDER
         if name in HIDDEN_HEADERS:
             return PLACEHOLDER

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
 from conformance.protocols.view import Answer
-from conformance.redact import HIDDEN_HEADERS, KEY_MARK, SHORTEST_KEY
+from conformance.redact import HIDDEN_HEADERS, KEY_MARK, SHORTEST_KEY, is_placeholder
 from conformance.rules.decisions import UNRELATED, enveloped, told
 from conformance.rules.places import BEARER, SCHEME, UNAUTHORIZED
 from conformance.rules.registry import RESPONSES, Findings, Inconclusive, rule
 from conformance.values import Basis, Finding, Intent, Level
 
-# What recorders write in the place of a key; a header of nothing else says nothing of the scheme that was sent.
-_PLACEHOLDER = re.compile(
-    r"(?:redacted|filtered|hidden|removed|dummy|secret|placeholder|value|token|key|your|api|x|[\W_])*", re.IGNORECASE
-)
 _OURS = "REDACTED"  # what our own recorder leaves of a bare key
 
 
@@ -38,8 +33,7 @@ def with_other_scheme(answer: Answer) -> bool:
     if answer.asked.method != "POST" or answer.asked.scheme != "other":
         return False
     value = (answer.asked.header("authorization") or "").strip()
-    bare = " " not in value
-    return bool(value) and (value == _OURS or not (bare and _PLACEHOLDER.fullmatch(value[:100])))
+    return bool(value) and (value == _OURS or not is_placeholder(value))
 
 
 def answered_at_all(answer: Answer) -> bool:
@@ -128,7 +122,7 @@ def _forms(answer: Answer) -> Iterator[str]:
         if name.lower() not in HIDDEN_HEADERS | {"authorization"} or "cookie" in name.lower():
             continue
         key = value.strip().split(None, 1)[-1] if value.strip() else ""
-        if len(key) < SHORTEST_KEY or _PLACEHOLDER.fullmatch(key[:100]) or key == KEY_MARK:
+        if len(key) < SHORTEST_KEY or is_placeholder(key) or key == KEY_MARK:
             continue
         yield from dict.fromkeys((key, quote(key, safe=""), base64.b64encode(key.encode()).decode().rstrip("=")))
         yield from _password(key)

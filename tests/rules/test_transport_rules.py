@@ -33,7 +33,10 @@ def test_an_invalid_request_without_a_key_may_get_400():
     assert found(exchange(CHAT, b"{", 400, headers=BARE)) == {}
 
 
-@pytest.mark.parametrize("value", ["Basic REDACTED", "REDACTED", "Basic dXNlcjpwYXNzd29yZA==", "Token abc", "Bearer"])
+@pytest.mark.parametrize(
+    "value",
+    ["Basic REDACTED", "REDACTED", "Basic dXNlcjpwYXNzd29yZA==", "Token abc", "Token REDACTED", "Key ***", "Bearer"],
+)
 def test_another_scheme_should_get_401(value: str):
     headers = {**BARE, "Authorization": value}
     assert found(exchange(CHAT, body(CHAT), 200, headers=headers)) == {"http.auth.wrong-scheme": SHOULD}
@@ -42,7 +45,11 @@ def test_another_scheme_should_get_401(value: str):
 
 
 @pytest.mark.parametrize(
-    "value", ["***", "[redacted]", "<API_KEY>", "**FILTERED**", "xxxxxxxx", "Bearer REDACTED", "bearer x"]
+    "value",
+    [
+        *("***", "[redacted]", "<API_KEY>", "**FILTERED**", "xxxxxxxx", "Bearer REDACTED", "bearer x", "sk-***"),
+        *("[authorization redacted]", "redacted by har-sanitizer", "<your key here>", "omitted", "•••••"),
+    ],
 )
 def test_a_placeholder_for_the_whole_header_says_nothing(value: str):
     assert found(exchange(CHAT, body(CHAT), 200, headers={**BARE, "Authorization": value})) == {}
