@@ -54,20 +54,20 @@ def judge(
     not applicable there. A rule that raises gives outcome error and never hides the others.
     """
     chosen = list(RULES.values() if rules is None else rules)
-    answers = [read(exchange) for exchange in exchanges]
-    places = {id(answer): place for place, answer in enumerate(answers)}
+    evidence = _Evidence([read(exchange) for exchange in exchanges])
     tallies: dict[Cell, _Tally] = {}
-    groups: dict[Finder, list[Group]] = {}
     for entry in chosen:
-        for group in _subjects(entry, answers, groups, tallies):
-            _apply(entry, group, tallies)
+        for cells, groups in evidence.subjects(entry):
+            mine = {cell: tallies.get(cell) or _Tally() for cell in cells}
+            if sum(_applies(entry, group, mine) for group in groups):
+                tallies |= mine
     verdicts = tuple(
         _verdict(entry, protocol, model, tallies.get((entry.id, protocol, model)))
         for entry in chosen
         for protocol in protocols
         for model in models
     )
-    order = {answer.exchange.id: places[id(answer)] for answer in reversed(answers)}
+    order = {answer.exchange.id: place for place, answer in reversed(list(enumerate(evidence.answers)))}
     found = [finding for verdict in verdicts for finding in verdict.findings]
     found.sort(key=lambda finding: (order.get(finding.exchange or "", 0), -RANK[finding.level or Level.INFO]))
     return Judgement(verdicts=verdicts, findings=tuple(found))
@@ -75,41 +75,54 @@ def judge(
 
 def exercising(exchanges: Iterable[Exchange], rules: Iterable[Rule]) -> Iterator[tuple[Rule, Group]]:
     """Each rule with each exchange, pair or conversation that exercises it: its guard is met, and it can be told."""
-    answers = [read(exchange) for exchange in exchanges]
-    groups: dict[Finder, list[Group]] = {}
-    tallies: dict[Cell, _Tally] = {}
+    evidence = _Evidence([read(exchange) for exchange in exchanges])
     for entry in rules:
-        for group in _subjects(entry, answers, groups, tallies):
-            before = {cell: tallies[cell].exercised if cell in tallies else 0 for cell in _cells(entry, group)}
-            _apply(entry, group, tallies)
-            if any(tallies[cell].exercised > count for cell, count in before.items()):
-                yield entry, group
+        for cells, groups in evidence.subjects(entry):
+            for group in groups:
+                mine = {cell: _Tally() for cell in cells}
+                if _applies(entry, group, mine) and any(tally.exercised for tally in mine.values()):
+                    yield entry, group
 
 
-def _subjects(
-    entry: Rule, answers: list[Answer], groups: dict[Finder, list[Group]], tallies: dict[Cell, _Tally]
-) -> Iterator[Group]:
-    """What the rule's guard is met by: single answers as groups of one."""
-    if entry.find is None:
-        found: Iterable[Group] = ((answer,) for answer in answers if entry.covers(answer.protocol, answer.model))
-    else:
-        if entry.find not in groups:
-            groups[entry.find] = list(entry.find(answers))
-        found = (group for group in groups[entry.find] if any(entry.covers(a.protocol, a.model) for a in group))
-    for group in found:
-        try:
-            met = entry.guard is None or all(entry.guard(answer) for answer in group)
-        except Exception as error:  # noqa: BLE001 (a broken guard is our bug, told as such, and must not end the run)
-            for cell in _cells(entry, group):
-                tallies.setdefault(cell, _Tally()).errors.append(_words(error, group))
-            continue
-        if met:
-            yield group
+class _Evidence:
+    """The answers of one set by their cells, and the groups that finders found among them."""
+
+    def __init__(self, answers: list[Answer]) -> None:
+        self.answers = answers
+        self._single: dict[tuple[Protocol, str], list[Group]] = {}
+        for answer in answers:
+            self._single.setdefault((answer.protocol, answer.model), []).append((answer,))
+        self._found: dict[Finder, list[Group]] = {}
+
+    def subjects(self, entry: Rule) -> Iterator[tuple[tuple[Cell, ...], Sequence[Group]]]:
+        """What the rule may look at, with the cells that it counts for: single answers are groups of one."""
+        if entry.find is None:
+            for (protocol, model), groups in self._single.items():
+                if entry.covers(protocol, model):
+                    yield ((entry.id, protocol, model),), groups
+            return
+        if entry.find not in self._found:
+            self._found[entry.find] = list(entry.find(self.answers))
+        for group in self._found[entry.find]:
+            places = dict.fromkeys((answer.protocol, answer.model) for answer in group)
+            cells = tuple((entry.id, *place) for place in places if entry.covers(*place))
+            if cells:
+                yield cells, (group,)
 
 
-def _apply(entry: Rule, group: Group, tallies: dict[Cell, _Tally]) -> None:
-    cells = _cells(entry, group)
-    mine = [tallies.setdefault(cell, _Tally()) for cell in cells]
+def _applies(entry: Rule, group: Group, mine: dict[Cell, _Tally]) -> bool:
+    """Judge one group into the tallies of its cells; whether the rule's guard is met, or broken."""
+    try:
+        met = entry.guard is None or all(map(entry.guard, group))
+    except Exception as error:  # noqa: BLE001 (a broken guard is our bug, told as such, and must not end the run)
+        _failed(error, group, mine)
+        return True
+    if met:
+        _apply(entry, group, mine)
+    return met
+
+
+def _apply(entry: Rule, group: Group, mine: dict[Cell, _Tally]) -> None:
     found: list[Finding] = []
     try:
         if entry.find is not None:
@@ -117,25 +130,24 @@ def _apply(entry: Rule, group: Group, tallies: dict[Cell, _Tally]) -> None:
         else:
             found.extend(cast("Callable[[Answer], Iterable[Finding]]", entry.judge)(group[0]))
     except Inconclusive as reason:
-        for tally in mine:
+        for tally in mine.values():
             tally.unsure.append(str(reason))
     except Exception as error:  # noqa: BLE001 (a rule that raises is our bug, told as such, and must not end the run)
-        for tally in mine:
-            tally.errors.append(_words(error, group))
+        _failed(error, group, mine)
     else:
-        for tally in mine:
+        for tally in mine.values():
             tally.exercised += 1
     for finding in found:
         answer = _at_fault(finding, group)
-        cell = (entry.id, answer.protocol, answer.model)
-        tally = tallies[cell if cell in cells else cells[-1]]
+        tally = mine.get((entry.id, answer.protocol, answer.model)) or next(reversed(mine.values()))
         if len(tally.findings) < MOST_FINDINGS:
             tally.findings.append(_filled(entry, finding, answer, group))
 
 
-def _cells(entry: Rule, group: Group) -> list[Cell]:
-    cells = {(entry.id, a.protocol, a.model): None for a in group if entry.covers(a.protocol, a.model)}
-    return list(cells)
+def _failed(error: Exception, group: Group, mine: dict[Cell, _Tally]) -> None:
+    words = text(" ".join(str(error).split()), 200)
+    for tally in mine.values():
+        tally.errors.append(f"{type(error).__name__}: {words} (exchange {group[-1].exchange.id})")
 
 
 def _at_fault(finding: Finding, group: Group) -> Answer:
@@ -195,11 +207,6 @@ def _outcome(tally: _Tally) -> tuple[Outcome, str | None]:
     if tally.unsure and not tally.exercised:
         return Outcome.INCONCLUSIVE, tally.unsure[0]
     return (Outcome.PASS, None) if tally.exercised else (Outcome.NOT_EXERCISED, None)
-
-
-def _words(error: Exception, group: Group) -> str:
-    words = text(" ".join(str(error).split()), 200)
-    return f"{type(error).__name__}: {words} (exchange {group[-1].exchange.id})"
 
 
 class _Judge(ModuleType):
