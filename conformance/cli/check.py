@@ -11,7 +11,7 @@ import click
 
 from conformance.cli.check_files import Source, gather
 from conformance.cli.check_verdicts import Judged, Wanted
-from conformance.cli.checked import as_json, as_text
+from conformance.cli.checked import as_json, closing, sections
 from conformance.cli.configuration import configuration
 from conformance.cli.options import BASIS, MODEL, format_option, model_option, protocol_option
 from conformance.cli.patterns import redact_option
@@ -67,6 +67,9 @@ class Mapping(click.ParamType):  # type: ignore[type-arg]  # not generic at run 
     "--assume-model", type=MODEL, help="The model that any other name stands for. [aliases] name single ones."
 )
 @click.option("--info", is_flag=True, help="List findings of level info in the text too; they are always counted.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Name clean files in the text too; in JSON, give verdicts of idle rules too."
+)
 @redact_option
 @click.option("--redact-content", is_flag=True, help="Replace prompts and answers by words of the same length.")
 @click.option("--journal", "journal", metavar="FILE", help="Write what was judged, redacted, as a journal.")
@@ -102,6 +105,7 @@ def _check(given: dict[str, Any]) -> int:
     _possible(given, sources, unreadable)
     key = os.environ.get(DEFAULT_KEY_ENV, "")
     secrets = Secrets((key,), given["redact"])
+    unreadable = [Unreadable(error.path, secrets.text(error.reason)) for error in unreadable]
     hidden = Placeholders() if given["redact_content"] else None
 
     def clean(exchanges: Iterable[Exchange]) -> list[Exchange]:
@@ -125,15 +129,22 @@ def _check(given: dict[str, Any]) -> int:
         partial=_partial(sources, unreadable),
     )
     if given["output"] == "json":
-        as_json(sources, unreadable, verdicts, decision, judged.places)
+        as_json(sources, unreadable, verdicts, decision, judged.places, verbose=given["verbose"])
+        _warn(sources, unreadable)
     else:
-        as_text(sources, verdicts, decision, judged.places, info=given["info"])
+        sections(sources, verdicts, judged.places, info=given["info"], verbose=given["verbose"])
+        _warn(sources, unreadable)
+        closing(sources, unreadable, verdicts, decision, judged=judged.counted, info=given["info"])
+    return decision.code if decision.code == Exit.INTERNAL or not unreadable else Exit.USAGE
+
+
+def _warn(sources: Sequence[Source], unreadable: Sequence[Unreadable]) -> None:
+    """Name what was not read, or not to its end, on standard error."""
     for source in sources:
         if source.cut is not None:
             click.echo(f"judged in part {safe(source.path)}: {safe(source.cut)}", err=True)
     for error in unreadable:
-        click.echo(f"cannot read {safe(error.path)}: {safe(secrets.text(error.reason))}", err=True)
-    return decision.code if decision.code == Exit.INTERNAL or not unreadable else Exit.USAGE
+        click.echo(f"cannot read {safe(error.path)}: {safe(error.reason)}", err=True)
 
 
 def _possible(given: dict[str, Any], sources: Sequence[Source], unreadable: Sequence[Unreadable]) -> None:

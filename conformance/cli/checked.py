@@ -1,25 +1,60 @@
-"""What ``check`` prints: one JSON document, or text grouped by file."""
+"""What ``check`` prints: one JSON document, or text about the files in which something was found."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
+import msgspec
 
+from conformance.cli.banner import counts_of, decided
 from conformance.cli.check_files import Source
-from conformance.cli.printable import dump, plain, style
+from conformance.cli.printable import counted, dump, plain, printed, style
 from conformance.evidence import Large, Recording, Unreadable
-from conformance.gate import Exit, Gate
-from conformance.reports.document import finding_entry, verdict_entry
+from conformance.gate import Gate
+from conformance.reports.document import Decision, FindingEntry, VerdictEntry, finding_entry, verdict_entry
+from conformance.reports.order import weight
 from conformance.reports.safe import safe
-from conformance.values import RANK, Finding, Level, Outcome, Verdict
+from conformance.values import Finding, Level, Outcome, Verdict
 
 SHOWN = 5  # findings of one rule and message that text shows of a file
 WINDOWS = "judged in windows: pairs and conversations are found among exchanges that open alike"
 Places = Mapping[tuple[str, str], int]
 COLOURS = {Level.MUST: "red", Level.SHOULD: "yellow", Level.INFO: "cyan"}
+SILENT = (Outcome.NOT_EXERCISED, Outcome.NOT_APPLICABLE)
+
+
+class FileEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one file."""
+
+    file: str
+    format: str
+    exchanges: int
+    skipped: dict[str, int]  # entries that were left out, by reason
+    cut: str | None  # where the file breaks off
+    windows: bool  # too large to be judged whole
+
+
+class UnreadableEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that could not be read."""
+
+    file: str
+    reason: str
+
+
+class CheckDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``check --format json`` prints."""
+
+    schema: str = "urn:kimi-conformance:check:1"
+    findings: tuple[FindingEntry, ...]
+    verdicts: tuple[VerdictEntry, ...]  # those that the evidence decided; with --verbose all
+    not_exercised: tuple[str, ...]  # rules whose guard no exchange met, on any surface and model
+    counts: dict[str, int]  # verdicts by outcome, findings by level
+    decision: Decision
+    files: tuple[FileEntry, ...]
+    unreadable: tuple[UnreadableEntry, ...]
 
 
 def as_json(
@@ -28,74 +63,78 @@ def as_json(
     verdicts: Sequence[Verdict],
     gate: Gate,
     places: Places | None = None,
+    *,
+    verbose: bool = False,
 ) -> None:
     """Print findings, verdicts, counts, and what became of each file; ``places`` orders the findings of large files."""
-    dump(
-        {
-            "findings": [plain(finding_entry(finding)) for finding in in_order(sources, verdicts, places)],
-            "verdicts": [plain(verdict_entry(verdict)) for verdict in verdicts],
-            "counts": gate.counts,
-            "decision": {"code": int(gate.code), "headline": gate.headline, "reason": gate.reason},
-            "files": [
-                {
-                    "file": source.path,
-                    "format": source.format,
-                    "exchanges": _count(source),
-                    "skipped": dict(source.skipped),
-                    "cut": source.cut,
-                    "windows": isinstance(source, Large),
-                }
-                for source in sources
-            ],
-            "unreadable": [{"file": error.path, "reason": error.reason} for error in unreadable],
-        }
+    heard = {verdict.rule for verdict in verdicts if verdict.outcome not in SILENT}
+    silent = dict.fromkeys(verdict.rule for verdict in verdicts if verdict.outcome is Outcome.NOT_EXERCISED)
+    document = CheckDocument(
+        findings=tuple(finding_entry(finding) for finding in in_order(sources, verdicts, places)),
+        verdicts=tuple(verdict_entry(each) for each in verdicts if verbose or each.outcome not in SILENT),
+        not_exercised=tuple(rule for rule in silent if rule not in heard),
+        counts=gate.counts,
+        decision=Decision(code=int(gate.code), headline=gate.headline, reason=gate.reason),
+        files=tuple(_file(source) for source in sources),
+        unreadable=tuple(UnreadableEntry(file=error.path, reason=error.reason) for error in unreadable),
     )
+    dump(printed(document))
 
 
-def as_text(
+def sections(
     sources: Sequence[Source],
     verdicts: Sequence[Verdict],
-    gate: Gate,
     places: Places | None = None,
     *,
     info: bool = False,
+    verbose: bool = False,
 ) -> None:
-    """Print a section a file, then the decision; ``info`` lists the findings of that level too."""
+    """Print what was found, skipped or left unread, file by file; ``info`` lists the findings of that level too.
+
+    A file of which there is nothing to say has a line only where ``verbose`` asks for it.
+    """
     by_file: dict[str | None, list[Finding]] = defaultdict(list)
     for finding in in_order(sources, verdicts, places):
         by_file[finding.file].append(finding)
     for source in sources:
-        _section(source, by_file[source.path], info=info)
+        _section(source, by_file[source.path], info=info, verbose=verbose)
+
+
+def closing(
+    sources: Sequence[Source],
+    unreadable: Sequence[Unreadable],
+    verdicts: Sequence[Verdict],
+    gate: Gate,
+    *,
+    judged: int,
+    info: bool = False,
+) -> None:
+    """Print how much was judged and found, what was skipped for which reason, and, last, the decision."""
     for verdict in verdicts:
         if verdict.outcome is Outcome.ERROR:
             click.echo(f"error in {verdict.rule} on {verdict.protocol.value} {verdict.model}: {safe(verdict.reason)}")
-    counts = ", ".join(f"{gate.counts[level.value]} {level.value}" for level in (Level.MUST, Level.SHOULD))
-    judged = gate.code in (Exit.CONFORMING, Exit.FAILED)
-    reason = f"{counts} findings, {gate.rules_exercised} rules exercised" if judged else gate.reason
-    headline = style(gate.headline, fg="green" if gate.code == 0 else "red", bold=True)
-    click.echo(f"{headline}: {reason}{_observations(gate.counts[Level.INFO.value], listed=info)}")
-
-
-def _observations(count: int, *, listed: bool) -> str:
-    """What the closing line says of the findings of level info."""
-    if not count:
-        return ""
-    words = f"; {count} observation{'s' * (count != 1)} (info)"
-    return words if listed else f"{words}: --info lists {'it' if count == 1 else 'them'}"
+    unread = f", {len(unreadable)} of them unreadable" if unreadable else ""
+    click.echo(f"{counted(len(sources) + len(unreadable), 'file')}{unread}, {counted(judged, 'exchange')} judged")
+    skipped = sum((Counter(source.skipped) for source in sources), Counter[str]())
+    for reason, number in skipped.most_common():
+        click.echo(f"{counted(number, 'entry', 'entries')} skipped: {safe(reason)}")
+    unlisted = gate.counts[Level.INFO.value] and not info
+    click.echo(f"findings: {counts_of(gate)}" + (" (--info lists these)" if unlisted else ""))
+    decided(gate)
 
 
 def in_order(sources: Sequence[Source], verdicts: Sequence[Verdict], known: Places | None = None) -> list[Finding]:
-    """All findings in the order of the files, then of the exchanges, the heaviest first within one."""
+    """All findings in the order of the files, then of the exchanges; within one by weight (``reports.order``)."""
     files = {source.path: number for number, source in enumerate(sources)}
     places = dict(known or {})
     for source in sources:
         if isinstance(source, Recording):
             places |= {(source.path, exchange.id): number for number, exchange in enumerate(source.exchanges)}
 
-    def place(finding: Finding) -> tuple[int, int, int]:
+    def place(finding: Finding) -> tuple[int, int, tuple[int, int]]:
         file, name = finding.file or "", finding.exchange or ""
         entry = places.get((file, name), places.get((file, name.partition(":")[2]), 0))
-        return (files.get(file, len(files)), entry, -RANK[finding.level or Level.INFO])
+        return (files.get(file, len(files)), entry, weight(finding.level, finding.rule))
 
     return sorted((finding for verdict in verdicts for finding in verdict.findings), key=place)
 
@@ -104,29 +143,43 @@ def _count(source: Source) -> int:
     return source.count if isinstance(source, Large) else len(source.exchanges)
 
 
-def _section(source: Source, found: Sequence[Finding], *, info: bool) -> None:
+def _file(source: Source) -> FileEntry:
+    return FileEntry(
+        file=source.path,
+        format=source.format,
+        exchanges=_count(source),
+        skipped=dict(source.skipped),
+        cut=source.cut,
+        windows=isinstance(source, Large),
+    )
+
+
+def _section(source: Source, found: Sequence[Finding], *, info: bool, verbose: bool) -> None:
     findings = found if info else [finding for finding in found if finding.level is not Level.INFO]
-    count = _count(source)
-    notes = [f"{count} exchange{'s' * (count != 1)}"]
+    large = isinstance(source, Large)
+    if not (findings or source.skipped or source.cut is not None or large or verbose):
+        return
+    notes = [counted(_count(source), "exchange")]
     notes += [f"{number} skipped ({safe(reason)})" for reason, number in source.skipped.items()]
+    if _count(source) and not findings:
+        notes.append("no must or should finding" if found else "no finding")
     click.echo(f"{style(safe(source.path), bold=True)}: {', '.join(notes)}")
-    if isinstance(source, Large):
+    if large:
         click.echo(f"  {WINDOWS}")
     if source.cut is not None:
         click.echo(f"  {safe(source.cut)}: judged in part")
     groups: dict[tuple[Any, ...], list[Finding]] = defaultdict(list)
     for finding in findings:
-        groups[-RANK[finding.level or Level.INFO], finding.rule, finding.message].append(finding)
-    for (_, rule, message), members in sorted(groups.items()):
+        groups[weight(finding.level, finding.rule), finding.rule, finding.message].append(finding)
+    for (_, rule, message), members in sorted(groups.items(), key=lambda group: group[0][0]):
         level = members[0].level or Level.INFO
         click.echo(f"  {style(f'{level.value:<6}', fg=COLOURS[level])}  {rule}: {safe(message)}")
         for finding in members[:SHOWN]:
             click.echo(f"          {_place(finding)}")
         if len(members) > SHOWN:
             click.echo(f"          and {len(members) - SHOWN} more")
-    if not findings:
-        click.echo("  no must or should finding" if found else "  no finding")
-    click.echo()
+    if findings:
+        click.echo()
 
 
 def _place(finding: Finding) -> str:

@@ -9,11 +9,12 @@ from typing import Any
 import click
 import msgspec
 
+from conformance.cli.banner import decided
 from conformance.cli.options import format_option, model_option, protocol_option
 from conformance.cli.printable import coloured, dump, plain, style
 from conformance.client import BadTarget, Limits, Player, Stopped, Target, preflight, resolve, serving
 from conformance.client.targets import DEFAULT_KEY_ENV
-from conformance.gate import Exit, Gate, gate
+from conformance.gate import Gate, gate
 from conformance.generators import Side
 from conformance.generators.coverage import MissingSchemathesisError
 from conformance.judge import judge
@@ -23,6 +24,7 @@ from conformance.probes.cell import Cell
 from conformance.probes.script import Script
 from conformance.reports.constraints import RULE_OF, ConstraintEntry, Constraints, Line, lines
 from conformance.reports.constraints import constraints as counted
+from conformance.reports.order import ordered
 from conformance.reports.safe import safe
 from conformance.values import Exchange, Finding, Level, Protocol
 
@@ -100,6 +102,7 @@ def constraints(
             click.echo(line)
     for line in _summary(found, outcome):
         click.echo(line, err=output == "json")
+    decided(outcome.decision, err=output == "json")
     return int(outcome.decision.code)
 
 
@@ -172,12 +175,12 @@ def _on(line: Line, models: Sequence[str]) -> str:
 
 
 def _summary(target: Target, outcome: _Outcome) -> Iterator[str]:
-    found, decision = outcome.constraints, outcome.decision
+    found = outcome.constraints
     yield f"{safe(target.name)}: {outcome.requests} requests, {outcome.output_tokens} output tokens"
     for cell in found.cells:
         counts = f"{cell.exercised} of {cell.total} exercised, {cell.wrong} wrong"
         yield f"  {cell.surface.value:<9} {cell.model:<24} {counts}"
-    breaking = [finding for finding in outcome.findings if finding.level is not Level.INFO]
+    breaking = [finding for finding in ordered(outcome.findings, {}) if finding.level is not Level.INFO]
     for finding in breaking[:SHOWN]:
         level = finding.level.value if finding.level else ""
         where = f"{finding.protocol}/{finding.model}"
@@ -186,5 +189,3 @@ def _summary(target: Target, outcome: _Outcome) -> Iterator[str]:
         yield f"  and {len(breaking) - SHOWN} more findings"
     totals = found.totals
     yield f"{totals['exercised']} of {totals['total']} constraints exercised, {totals['wrong']} decided wrongly"
-    headline = style(decision.headline, fg="green" if decision.code is Exit.CONFORMING else "red", bold=True)
-    yield f"{headline}: {safe(decision.reason)}"

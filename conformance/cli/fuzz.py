@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from conformance.cli.banner import decided
 from conformance.cli.options import format_option, model_option, protocol_option
-from conformance.cli.printable import coloured, dump, plain, style
+from conformance.cli.printable import coloured, dump, plain
 from conformance.client import BadTarget, Limits, Player, preflight, resolve, serving
 from conformance.client.targets import DEFAULT_KEY_ENV, Target
-from conformance.gate import Exit, Gate, gate
+from conformance.gate import Gate, gate
 from conformance.models import ALL
 from conformance.probes.cell import Cell
 from conformance.reports.safe import safe
@@ -156,9 +157,8 @@ def _tell(done: Fuzzed, decision: Gate, files: list[str], order: Order, target: 
         if files and target.embedded:
             click.echo(f"kimi-conformance serve answers at {where} (key: {target.key})")
     counts = f"{done.examples} examples, {done.requests} requests, seed {order.seed}"
-    headline = style(decision.headline, fg="green" if decision.code is Exit.CONFORMING else "red", bold=True)
-    words = f"{headline}: {safe(decision.reason)}, {decision.rules_exercised} rules exercised ({counts})"
-    click.echo(words, err=output == "json")
+    click.echo(counts, err=output == "json")
+    decided(decision, err=output == "json")
 
 
 def _document(done: Fuzzed, decision: Gate, files: list[str], order: Order, target: Target) -> dict[str, Any]:

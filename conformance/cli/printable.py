@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Mapping
 from enum import Enum
 from itertools import islice
@@ -45,6 +47,12 @@ def _scalar(value: object) -> Any:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text)} characters)"
 
 
+def printed(document: msgspec.Struct) -> dict[str, Any]:
+    """A document of ours as JSON: its own lists are whole, what stands in their entries is bounded."""
+    fields = msgspec.structs.asdict(document).items()
+    return {name: [plain(one) for one in value] if isinstance(value, tuple) else plain(value) for name, value in fields}
+
+
 def dump(document: object) -> None:
     """Print one JSON document in ASCII: nothing in it can steer a terminal, and no reader can fail on its encoding."""
     click.echo(json.dumps(document, indent=1, ensure_ascii=True))
@@ -59,3 +67,21 @@ def coloured(*, err: bool = False) -> bool:
 def style(text: str, *, fg: str | None = None, bold: bool = False) -> str:
     """Text for standard output, styled where that is wanted."""
     return click.style(text, fg=fg, bold=bold or None) if coloured() else text
+
+
+def width() -> int:
+    """The columns that text may take: those of the terminal within reason, 80 where standard output is none."""
+    return min(max(shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80, 40), 120)
+
+
+def wrapped(text: str, indent: int = 0) -> str:
+    """Text in lines of the terminal's width, each indented by this many columns; words stay whole."""
+    margin = " " * indent
+    return textwrap.fill(
+        text, width(), initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False, break_long_words=False
+    )
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number and its noun: ``1 file``, ``2 files``."""
+    return f"{number} {one if number == 1 else many or one + 's'}"

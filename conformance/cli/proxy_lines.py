@@ -8,6 +8,7 @@ import click
 
 from conformance.cli.printable import coloured
 from conformance.proxy import Told
+from conformance.reports.order import ordered
 from conformance.reports.safe import safe
 from conformance.values import Finding, Level
 
@@ -25,7 +26,7 @@ class Lines:
 
     def told(self, told: Told) -> None:
         """Print the findings of one exchange; called from a thread, so it never raises."""
-        for finding in told.findings:
+        for finding in ordered(told.findings, {}):
             self.say(self._line(finding))
         if told.curl is not None:
             self.say(f"        {safe(told.curl, 40_000)}")

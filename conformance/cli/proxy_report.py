@@ -11,8 +11,9 @@ import click
 
 import conformance
 from conformance import specs
+from conformance.cli.banner import counts_of, decided
 from conformance.cli.check_verdicts import Judged, Wanted
-from conformance.cli.printable import coloured, dump
+from conformance.cli.printable import dump
 from conformance.cli.selection import chosen
 from conformance.evidence import Large, Recording, Unreadable, open_file
 from conformance.gate import Exit, Gate, gate
@@ -21,7 +22,7 @@ from conformance.proxy import Desk, Orders, Upstream
 from conformance.redact import Secrets
 from conformance.reports import write
 from conformance.reports.safe import safe
-from conformance.values import Exchange, Level, Protocol, Run, Verdict
+from conformance.values import Exchange, Protocol, Run, Verdict
 
 NOTHING = "no exchange of the three endpoints passed"
 
@@ -108,9 +109,6 @@ def _banner(decision: Gate, exchanges: int, desk: Desk, out: Path, *, err: bool)
     click.echo(words, err=err)
     for reason, number in desk.unjudged.items():
         click.echo(f"{number} not judged: {safe(reason)}", err=err)
-    headline = decision.headline
-    if coloured(err=err):
-        headline = click.style(headline, fg="green" if decision.code is Exit.CONFORMING else "red", bold=True)
-    counts = ", ".join(f"{decision.counts[level.value]} {level.value}" for level in reversed(Level))
-    click.echo(f"{headline}: {safe(decision.reason)} ({counts}, {decision.rules_exercised} rules exercised)", err=err)
+    click.echo(f"findings: {counts_of(decision)}", err=err)
     click.echo(f"report: {safe(str(out / 'report.html'))}", err=err)
+    decided(decision, err=err)

@@ -12,6 +12,7 @@ import click
 import msgspec
 from click.core import ParameterSource
 
+from conformance.cli.banner import decided
 from conformance.cli.checked import COLOURS
 from conformance.cli.configuration import configuration
 from conformance.cli.options import BASIS, OneOf, format_option, model_option, protocol_option
@@ -25,7 +26,7 @@ from conformance.plugin.result import Result
 from conformance.plugin.settings import PROFILES
 from conformance.reports.document import FindingEntry
 from conformance.reports.safe import safe
-from conformance.values import RANK, Level, Outcome, Protocol
+from conformance.values import Level, Outcome, Protocol
 
 SHOWN = 20  # rules with findings that the banner names; the report holds all
 TARGET_ENV = "KIMI_BASE_URL"
@@ -182,13 +183,12 @@ def _banner(result: Result, *, err: bool) -> None:
 
     record, decision = result.run, result.gate
     where = f"{len(record.protocols)} of {len(Protocol)} surfaces, {len(record.models)} of {len(ALL)} models"
-    say(f"{record.target}: {where}, profile {record.profile}, seed {record.seed}, {record.requests} requests")
-    groups: dict[tuple[int, str, str], list[FindingEntry]] = defaultdict(list)
-    for finding in result.report.findings:
+    say(f"{safe(record.target)}: {where}, profile {record.profile}, seed {record.seed}, {record.requests} requests")
+    groups: dict[tuple[Level, str, str], list[FindingEntry]] = defaultdict(list)
+    for finding in result.report.findings:  # in the order of every report
         if finding.level is not Level.INFO:
-            groups[-RANK[finding.level], finding.rule, finding.message].append(finding)
-    for (_, rule, message), members in sorted(groups.items())[:SHOWN]:
-        level = members[0].level
+            groups[finding.level, finding.rule, finding.message].append(finding)
+    for (level, rule, message), members in list(groups.items())[:SHOWN]:
         say(f"  {styled(f'{level.value:<6}', fg=COLOURS[level])}  {rule}: {safe(message)}")
         cells = sorted({f"{member.protocol.value}/{member.model}" for member in members})
         say(f"          on {', '.join(cells)}" + (f" ({len(members)} times)" if len(members) > len(cells) else ""))
@@ -198,9 +198,8 @@ def _banner(result: Result, *, err: bool) -> None:
     counts = decision.counts
     outcomes = (Outcome.PASS, Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EXERCISED, Outcome.ERROR)
     say(", ".join(f"{counts[outcome.value]} {outcome.value}" for outcome in outcomes if counts[outcome.value]))
-    headline = styled(decision.headline, fg="green" if decision.code is Exit.CONFORMING else "red", bold=True)
-    say(f"{headline}: {safe(decision.reason)}, {decision.rules_exercised} rules exercised")
     say(f"report: {safe(str(result.out / 'report.html'), 4096)}")
+    decided(decision, err=err)
 
 
 def _value(value: object) -> str:

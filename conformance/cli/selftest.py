@@ -11,7 +11,7 @@ import msgspec
 
 from conformance.cli.faults import chosen_faults
 from conformance.cli.options import format_option
-from conformance.cli.printable import coloured, dump, plain
+from conformance.cli.printable import coloured, dump, printed
 from conformance.gate import Exit
 from conformance.reports.selftest import selftest_page
 from conformance.selftest import Fate, Matrix, Trial
@@ -43,7 +43,7 @@ def selftest(patterns: tuple[str, ...], *, output: str, workers: int | None, see
     if text:
         _print(result)
     else:
-        dump(plain(result))
+        dump(printed(result))
     return Exit.CONFORMING if result.sound else Exit.FAILED
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from conformance.client import Stopped
 from conformance.plugin import hooks
+from conformance.plugin.last_word import LastWord
 from conformance.plugin.marks import MARKS, Probe
 from conformance.plugin.session import WORKER_INPUT, Session, probe_of
 from conformance.plugin.settings import Settings, from_options
@@ -23,6 +24,7 @@ from conformance.probes.script import Script
 from conformance.recording import Deviation
 
 SESSION = "kimi-conformance-session"
+LAST_WORD = "kimi-conformance-last-word"
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -41,6 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
         settings = msgspec.json.decode(given[WORKER_INPUT], type=Settings)
         session = Session(settings, given["workerid"], given["workercount"])
     config.pluginmanager.register(session, SESSION)
+    config.pluginmanager.register(LastWord(), LAST_WORD)
 
 
 @pytest.fixture

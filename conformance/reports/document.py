@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
 from conformance.gate import Gate
 from conformance.reports.constraints import Constraints
+from conformance.reports.order import ordered
 from conformance.values import Basis, Finding, Level, Outcome, Protocol, Run, Verdict
 
 SCHEMA_ID = "urn:kimi-conformance:report:1"
@@ -67,15 +68,23 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     constraints: Constraints | None = None  # of the request schemas; None where the exchanges exercised none
 
 
-def report(run: Run, verdicts: Iterable[Verdict], gate: Gate, *, constraints: Constraints | None = None) -> Report:
-    """Put a run, its verdicts and the gate's decision together; findings keep the order of the verdicts."""
+def report(
+    run: Run,
+    verdicts: Iterable[Verdict],
+    gate: Gate,
+    *,
+    constraints: Constraints | None = None,
+    places: Mapping[str, int] | None = None,
+) -> Report:
+    """Put a run, its verdicts and the gate's decision together; ``places`` says where each exchange stands."""
     verdicts = tuple(verdicts)
+    findings = ordered((finding for verdict in verdicts for finding in verdict.findings), places or {})
     return Report(
         run=run,
         decision=Decision(code=int(gate.code), headline=gate.headline, reason=gate.reason),
         counts=gate.counts,
         verdicts=tuple(verdict_entry(verdict) for verdict in verdicts),
-        findings=tuple(finding_entry(finding) for verdict in verdicts for finding in verdict.findings),
+        findings=tuple(map(finding_entry, findings)),
         constraints=constraints,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
+from conformance.reports.order import ordered
 from conformance.reports.safe import safe
 from conformance.values import Level, Outcome, Run, Verdict
 
@@ -37,7 +38,7 @@ def _case(suite: ET.Element, verdict: Verdict) -> None:
     name = f"{verdict.rule}/{verdict.protocol.value}/{verdict.model}"
     case = ET.SubElement(suite, "testcase", classname=f"{verdict.protocol.value}.{verdict.model}", name=name)
     if verdict.outcome is Outcome.FAIL:
-        worst = [finding for finding in verdict.findings if finding.level is not Level.INFO]
+        worst = [finding for finding in ordered(verdict.findings, {}) if finding.level is not Level.INFO]
         failure = ET.SubElement(
             case, "failure", type=verdict.level.value, message=safe(worst[0].message if worst else "")
         )

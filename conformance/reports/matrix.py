@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from conformance import specs
+from conformance.reports.order import ordered
 from conformance.rules import RULES, Rule
 from conformance.values import RANK, Exchange, Finding, Level, Outcome, Protocol, Source, Verdict
 
@@ -84,13 +85,16 @@ def matrix(verdicts: Iterable[Verdict]) -> Matrix:
 
 
 def failing(verdicts: Iterable[Verdict], exchanges: Mapping[str, Exchange]) -> Iterator[Failing]:
-    """Distinct findings, the gravest first, with citation and an exchange that shows it."""
+    """Distinct findings in the order of every report, with citation and an exchange that shows it.
+
+    The exchanges are in the order of the evidence, which gives findings their places.
+    """
+    places = {name: place for place, name in enumerate(exchanges)}
     found: dict[tuple[str, ...], list[Finding]] = {}
-    for verdict in verdicts:
-        for finding in verdict.findings:
-            key = (finding.rule, str(finding.protocol), str(finding.level), finding.message)
-            found.setdefault(key, []).append(finding)
-    for alike in sorted(found.values(), key=lambda group: -RANK[group[0].level or Level.INFO]):
+    for finding in ordered((finding for verdict in verdicts for finding in verdict.findings), places):
+        key = (finding.rule, str(finding.protocol), str(finding.level), finding.message)
+        found.setdefault(key, []).append(finding)
+    for alike in found.values():
         finding = alike[0]
         known = RULES.get(finding.rule)
         yield Failing(

@@ -23,7 +23,8 @@ def write(out: Path, run: Run, verdicts: tuple[Verdict, ...], gate: Gate, exchan
     out.mkdir(parents=True, exist_ok=True)
     by_id = {exchange.id: exchange for exchange in exchanges}
     found = exercised(constraints(by_id.values(), verdicts, protocols=run.protocols, models=run.models))
-    whole = report(run, verdicts, gate, constraints=found)
+    places = {name: place for place, name in enumerate(by_id)}
+    whole = report(run, verdicts, gate, constraints=found, places=places)
     write_run(out / "run.jsonl", run, verdicts, gate.counts)
     (out / "report.json").write_bytes(encode(whole))
     (out / "report.schema.json").write_bytes(encode(report_schema()))

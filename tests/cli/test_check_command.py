@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,10 +16,12 @@ from msgspec.structs import replace
 from conformance.cli import check_files, main
 from conformance.evidence import Journal, Reading, fixtures, folders, recordings
 from conformance.evidence.written import exchange
+from conformance.models import ALL
 from conformance.recording.cassette import provenance_of, save
 from conformance.recording.library import committed
 from conformance.reports.runfile import FORMAT
-from conformance.values import Chunk, Exchange, Outcome, Verdict
+from conformance.rules import RULES
+from conformance.values import Chunk, Exchange, Outcome, Protocol, Verdict
 
 
 def base(name: str) -> Exchange:
@@ -72,6 +75,12 @@ def as_json(*arguments: str) -> tuple[dict, Result]:
     return json.loads(result.stdout), result
 
 
+def journal_of(*names: str) -> bytes:
+    with Journal("made.jsonl") as journal:
+        journal.extend(base(name) for name in names)
+    return Path("made.jsonl").read_bytes()
+
+
 def pieces(name: str) -> tuple[Chunk, ...]:
     """A base's body in two parts, a millisecond apart."""
     data = b"".join(chunk.data for chunk in base(name).response.chunks)
@@ -82,12 +91,56 @@ TOTAL = ('"total_tokens":51', '"total_tokens":52')
 SHOULD = ('"index":0', '"index":1')
 
 
-def test_a_clean_file_conforms(write):
+def test_a_clean_file_conforms_in_three_lines(write):
     result = check(write("a.har", entry("chat.plain")))
     assert result.exit_code == 0
-    assert "a.har: 1 exchange\n  no finding\n" in result.stdout
-    assert result.stdout.splitlines()[-1].startswith("conforming: 0 must, 0 should findings, ")
+    *counts, decision = result.stdout.splitlines()
+    assert counts == ["1 file, 1 exchange judged", "findings: 0 must, 0 should, 0 info"]
+    assert re.fullmatch(r"conforming: no failure, \d+ rules exercised", decision)
     assert result.stderr == ""
+
+
+def test_only_files_with_something_to_say_are_named(write):
+    names = [
+        write("clean.har", entry("chat.plain")),
+        write("wrong.har", entry("chat.plain", TOTAL), entry("messages.plain")),
+        write("other.har", entry("chat.plain", url="https://h/login"), entry("chat.plain", url="https://h/a")),
+        write("mixed.har", entry("messages.plain"), entry("chat.plain", url="https://h/login")),
+        "absent.har",
+    ]
+    Path("cut.jsonl").write_bytes(journal_of("chat.plain", "messages.plain")[:-40])
+    result = check(*names, "cut.jsonl")
+    lines = result.stdout.splitlines()
+    foreign = "skipped (not a call of one of the three endpoints)"
+    assert [line for line in lines if ".har: " in line or ".jsonl: " in line] == [
+        "wrong.har: 2 exchanges",
+        f"other.har: 0 exchanges, 2 {foreign}",
+        f"mixed.har: 1 exchange, 1 {foreign}, no finding",
+        "cut.jsonl: 1 exchange, no finding",
+    ]
+    assert [line.partition(":")[0] for line in result.stderr.splitlines()] == [
+        "judged in part cut.jsonl",
+        "cannot read absent.har",
+    ]
+    assert lines[-4:-1] == [
+        "6 files, 1 of them unreadable, 5 exchanges judged",
+        "3 entries skipped: not a call of one of the three endpoints",
+        "findings: 1 must, 0 should, 1 info (--info lists these)",
+    ]
+    assert lines[-1].startswith("not conforming: 1 must finding; the run is partial: ")
+    assert result.exit_code == 2
+
+
+def test_verbose_names_clean_files_too(write):
+    names = [write("a.har", entry("chat.plain")), write("b.har", entry("chat.plain"), entry("messages.plain"))]
+    lines = check("-v", *names).stdout.splitlines()
+    assert lines[:2] == ["a.har: 1 exchange, no finding", "b.har: 2 exchanges, no must or should finding"]
+    assert lines[2:] == check(*names).stdout.splitlines()
+
+
+def test_only_the_exchanges_that_were_asked_for_are_counted(write):
+    result = check("--protocol", "chat", write("a.har", entry("chat.plain"), entry("messages.plain")))
+    assert "1 file, 1 exchange judged" in result.stdout.splitlines()
 
 
 def test_a_finding_is_told_with_rule_place_and_values(write):
@@ -95,21 +148,19 @@ def test_a_finding_is_told_with_rule_place_and_values(write):
     assert result.exit_code == 1
     assert "  must    usage.total-is-sum: " in result.stdout
     assert "exchange 2, chat kimi-k3.1-pro, /usage/total_tokens: expected 51, actual 52" in result.stdout
-    assert result.stdout.splitlines()[-1].startswith("not conforming: 1 must, ")
+    assert result.stdout.splitlines()[-1].startswith("not conforming: 1 must finding, ")
 
 
 def test_observations_are_counted_and_listed_on_request_only(write):
     name = write("a.har", entry("chat.plain"), entry("messages.plain"))
     result = check(name)
     assert result.exit_code == 0
-    assert "a.har: 2 exchanges\n  no must or should finding\n" in result.stdout
     assert "usage.same-across-protocols" not in result.stdout
-    assert result.stdout.splitlines()[-1].endswith("rules exercised; 1 observation (info): --info lists it")
+    assert result.stdout.splitlines()[-2] == "findings: 0 must, 0 should, 1 info (--info lists these)"
     listed = check("--info", name)
     assert listed.exit_code == 0
     assert "  info    usage.same-across-protocols: " in listed.stdout
-    assert "no must or should finding" not in listed.stdout
-    assert listed.stdout.splitlines()[-1].endswith("; 1 observation (info)")
+    assert listed.stdout.splitlines()[-2] == "findings: 0 must, 0 should, 1 info"
     assert as_json(name)[0]["findings"] == as_json("--info", name)[0]["findings"] != []
 
 
@@ -141,8 +192,46 @@ def test_json_holds_findings_verdicts_counts_and_files(write):
     }
     outcomes = {verdict["case"]: verdict["outcome"] for verdict in document["verdicts"]}
     assert outcomes["usage.total-is-sum/chat/kimi-k3.1-pro"] == Outcome.FAIL
+    assert {Outcome.NOT_EXERCISED, Outcome.NOT_APPLICABLE} & set(outcomes.values()) == set()
+    judged = {verdict["rule"] for verdict in document["verdicts"]}
+    assert "usage.total-is-sum" not in document["not_exercised"]
+    assert "stream.complete" in document["not_exercised"]
+    assert {*judged, *document["not_exercised"]} == set(RULES)
+
+
+def test_verbose_json_holds_every_verdict(write):
+    name = write("a.har", entry("chat.plain", TOTAL))
+    (whole, _), (short, _) = as_json("-v", name), as_json(name)
+    outcomes = {verdict["case"]: verdict["outcome"] for verdict in whole["verdicts"]}
+    assert len(outcomes) == len(RULES) * len(Protocol) * len(ALL)
     assert outcomes["usage.total-is-sum/chat/kimi-k3"] == Outcome.NOT_EXERCISED
     assert outcomes["usage.total-is-sum/messages/kimi-k3"] == Outcome.NOT_APPLICABLE
+    silent = (Outcome.NOT_EXERCISED, Outcome.NOT_APPLICABLE)
+    assert [verdict for verdict in whole["verdicts"] if verdict["outcome"] not in silent] == short["verdicts"]
+    assert {**whole, "verdicts": []} == {**short, "verdicts": []}
+
+
+def test_rules_that_cannot_apply_are_not_called_idle(write):
+    document, _ = as_json("--protocol", "messages", write("a.har", entry("messages.plain")))
+    idle = document["not_exercised"]
+    assert "stream.messages.order" in idle
+    assert [name for name in idle if Protocol.MESSAGES not in RULES[name].protocols] == []
+
+
+def test_json_of_one_small_file_is_small(write):
+    _, result = as_json(write("a.har", entry("chat.plain", TOTAL)))
+    assert len(result.stdout) < 40_000
+
+
+def test_the_most_specific_rule_comes_first_and_the_schema_last(write):
+    text = entry("chat.plain", ('"total_tokens":51', '"total_tokens":"52"'), ('"index":0', '"index":1'))
+    document, _ = as_json(write("a.har", text))
+    order = [(finding["level"], finding["rule"]) for finding in document["findings"]]
+    musts = [rule for level, rule in order if level == "must"]
+    assert musts[0] != "body.schema" == musts[-1]
+    assert order == sorted(order, key=lambda one: one[0] != "must")
+    shown = [line.split()[1].rstrip(":") for line in check("a.har").stdout.splitlines() if line.startswith("  must")]
+    assert shown == list(dict.fromkeys(musts))
 
 
 def test_files_are_judged_each_by_itself_unless_together(write):
@@ -217,7 +306,8 @@ def test_an_unreadable_file_is_named_and_the_others_are_judged(write):
 def test_a_file_in_part_is_never_conforming(write):
     result = check(write("a.har", entry("chat.plain")), "absent.har")
     assert result.exit_code == 2
-    assert result.stdout.splitlines()[-1] == "not verified: partial run: 1 of the files could not be read"
+    decision = result.stdout.splitlines()[-1]
+    assert decision.startswith("not verified: partial run: 1 of the files could not be read, ")
 
 
 def test_traffic_without_a_call_of_the_api_is_not_verified(write):
@@ -338,7 +428,7 @@ def test_standard_input_is_read(write):
     data = Path(write("a.har", entry("chat.plain", TOTAL))).read_bytes()
     result = check("-", input=data)
     assert result.exit_code == 1
-    assert "-: 1 exchange" in result.stdout
+    assert "-: 1 exchange" in result.stdout.splitlines()
 
 
 HOSTILE = "\x1b[2J\u202e\u0007evil"
@@ -383,7 +473,7 @@ def test_plain_output_has_no_colour_and_survives_an_old_terminal(write):
 
 def test_verdicts_fold_over_files():
     from conformance.cli.folding import fold
-    from conformance.values import Finding, Level, Protocol
+    from conformance.values import Finding, Level
 
     def verdict(outcome: Outcome, level: Level, count: int, *findings: Finding) -> Verdict:
         return Verdict(
@@ -420,7 +510,7 @@ def test_names_that_lead_nowhere_are_named_and_the_others_are_judged(write):
     assert "cannot read loop: " in result.stderr
     assert "cannot read a\\nb: no such file" in result.stderr
     assert "\x1b" not in result.output
-    assert "d/good.har: 1 exchange" in result.stdout
+    assert "4 files, 3 of them unreadable, 1 exchange judged" in result.stdout.splitlines()
 
 
 def test_a_file_that_cannot_be_opened_does_not_hide_its_neighbours(write, monkeypatch):

@@ -101,7 +101,7 @@ def test_what_is_right_conforms_and_leaves_journal_and_reports(right: str, tmp_p
         code, out, err = ended(process, signal.SIGTERM)
     assert (code, err) == (0, "")
     assert "2 exchanges judged" in out
-    assert out.splitlines()[-2].startswith("conforming: ")
+    assert out.splitlines()[-1].startswith("conforming: ")
     assert len(read(str(tmp_path / "journal.jsonl")).exchanges) == 2
     made = {"journal.jsonl", "junit.xml", "report.html", "report.json", "report.md", "report.schema.json", "run.jsonl"}
     assert {path.name for path in tmp_path.iterdir()} == made
@@ -137,7 +137,7 @@ def test_fail_fast_stops_at_the_first_must(wrong: str, tmp_path: Path):
         ask(base_url)
         code, out, _ = ended(process, None)
     assert code == 1
-    assert out.splitlines()[-2].startswith("not conforming: ")
+    assert out.splitlines()[-1].startswith("not conforming: ")
 
 
 def test_json_is_the_report_on_standard_output_alone(wrong: str, tmp_path: Path):
@@ -163,7 +163,7 @@ def test_an_upstream_that_is_away_is_not_verified(tmp_path: Path):
         assert ask(base_url) == 502
         code, out, _ = ended(process)
     assert code == 3
-    assert out.splitlines()[-2].startswith("not verified: ")
+    assert out.splitlines()[-1].startswith("not verified: ")
 
 
 def test_nothing_that_passed_is_not_verified(right: str, tmp_path: Path):

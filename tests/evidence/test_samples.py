@@ -94,7 +94,7 @@ def test_the_output_of_curl_is_judged_with_its_request(arguments, monkeypatch):
     monkeypatch.chdir(FOLDER)
     result = CliRunner().invoke(main, ["check", *arguments])
     assert result.exit_code == 0, result.output
-    assert "1 exchange\n  no finding" in result.stdout
+    assert "1 exchange judged\nfindings: 0 must, 0 should, 0 info\n" in result.stdout
 
 
 def test_durations_and_times_are_read():
