@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import click
 import pytest
 
 import conformance.suite
+from conformance.cli.interrupts import Interrupts
 from conformance.cli.printable import coloured
 from conformance.plugin.result import Result
 
@@ -31,9 +32,10 @@ class UsageFailure(Exception):
 class Watcher:
     """A pytest plugin that shows progress on standard error and catches the result."""
 
-    def __init__(self) -> None:
+    def __init__(self, interrupts: Interrupts) -> None:
         self.result: Result | None = None
         self.error: BaseException | None = None
+        self._interrupts = interrupts
         self._total = self._done = 0
         self._bar: Any = None
         self._task: Any = None
@@ -57,11 +59,14 @@ class Watcher:
         elif self._total and (self._done * STEPS) // self._total > ((self._done - 1) * STEPS) // self._total:
             click.echo(f"{self._done} of {self._total} probes", err=True)
 
-    def pytest_sessionfinish(self) -> None:
-        """Put the bar away."""
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self) -> Generator[None, Any, Any]:
+        """Put the bar away, and let no signal end what is done now."""
+        self._interrupts.judging()
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+        return (yield)
 
     def pytest_kimi_finished(self, result: Result) -> None:
         """Catch the result."""
@@ -87,8 +92,12 @@ class Watcher:
 
 
 def drive(options: Sequence[str], workers: str | None) -> Result:
-    """Run the suite with these ``--kimi-…`` options. Raises ``UsageFailure`` or ``EngineFailure``."""
-    watcher = Watcher()
+    """Run the suite with these ``--kimi-…`` options.
+
+    Raises ``UsageFailure``, ``EngineFailure``, and ``KeyboardInterrupt`` where a signal came before anything was sent.
+    """
+    interrupts = Interrupts()
+    watcher = Watcher(interrupts)
     suite = str(SUITE)  # as a path: for a module's name pytest would load the conftest of the working directory
     arguments = [suite, "-c", str(SUITE / "pytest.ini"), "--rootdir", suite, "--confcutdir", suite]
     arguments += ["-s", "--assert=plain", "-p", "conformance.plugin"]
@@ -96,12 +105,14 @@ def drive(options: Sequence[str], workers: str | None) -> Result:
         arguments += ["-p", f"no:{plugin}"]
     if workers is not None:
         arguments += ["-p", "xdist.plugin", "-n", workers]
-    with _alone():
+    with _alone(), interrupts.caught():
         code = pytest.main([*arguments, *options], plugins=[watcher])
     if watcher.result is not None:
         return watcher.result
     if code == pytest.ExitCode.USAGE_ERROR and watcher.error is None:
         raise UsageFailure
+    if code == pytest.ExitCode.INTERRUPTED and watcher.error is None:
+        raise KeyboardInterrupt
     message = f"the test runner ended with {int(code)}"
     if watcher.error is not None:
         message = f"{type(watcher.error).__name__}: {watcher.error}"

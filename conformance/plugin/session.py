@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
@@ -21,6 +21,7 @@ from conformance.plugin.marks import cells_of, declared, in_smoke
 from conformance.plugin.result import JOURNAL, Result, Tally, finish, now, summary
 from conformance.plugin.settings import Settings
 from conformance.plugin.tapes import Gap, offline
+from conformance.plugin.workers import end, end_with_parent, journal_of, left_behind
 from conformance.probes.cell import Cell
 from conformance.probes.script import Script
 from conformance.recording import Library, replaying
@@ -47,6 +48,7 @@ class Session:
         self._journal: Journal | None = None
         self._player: Player | None = None
         self._gaps: list[Gap] = []
+        self._manager: Any = None  # of xdist's workers
 
     @property
     def player(self) -> Player:
@@ -86,6 +88,8 @@ class Session:
         """Serve the embedded target, and look whether the target can be verified at all; for a replay, go offline."""
         if self.settings.replay is not None:
             self._stack.enter_context(offline())
+        if self.worker is not None:
+            end_with_parent()
         if self.worker is not None or session.config.getoption("collectonly"):
             return
         self.settings = msgspec.structs.replace(self.settings, out=str(self._claim()))
@@ -106,6 +110,7 @@ class Session:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Hand the settings, which hold no secret key, to a worker of xdist."""
+        self._manager = node.nodemanager
         node.workerinput[WORKER_INPUT] = msgspec.json.encode(self.settings).decode()
 
     @pytest.hookimpl(optionalhook=True)
@@ -116,6 +121,11 @@ class Session:
             self._tallies.append(msgspec.json.decode(given, type=Tally))
         elif error is not None:
             self._trouble = f"the worker {node.gateway.id} ended early"
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """Remember the suite's own order of the probes, which only workers see."""
+        self._order = tuple(map(name_of, ids))
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """One test for each surface and model that the probe applies to and the run asks for."""
@@ -166,6 +176,8 @@ class Session:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """A worker hands over what it did; the first process judges, reports and decides the exit code."""
+        if exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR) and self._manager is not None:
+            end(self._manager)  # before the server that they send to is closed
         tally = self._close()
         if self.worker is not None:
             if tally is not None:
@@ -177,6 +189,7 @@ class Session:
             words = "interrupted" if exitstatus == pytest.ExitCode.INTERRUPTED else "internal error in the test runner"
             self._trouble = self._trouble or words
         tallies = [*([tally] if tally else []), *self._tallies]
+        tallies += left_behind(Path(self.settings.out), tallies, self._order)
         self.result = finish(self.settings, tallies, started=self._started, partial=self._trouble)
         session.exitstatus = self.result.gate.code
         session.config.hook.pytest_kimi_finished(result=self.result)
@@ -216,7 +229,7 @@ class Session:
     @property
     def _path(self) -> Path:
         out = Path(self.settings.out)
-        return out / JOURNAL if self.worker is None else out / f".journal-{self.worker}.jsonl"
+        return out / JOURNAL if self.worker is None else journal_of(out, self.worker)
 
     def _close(self) -> Tally | None:
         """Stop serving and close the journal; what was done here, None where nothing was."""
@@ -274,7 +287,16 @@ def probe_name(item: Any) -> str:
     return f"{probe_of(item)}{where}"
 
 
+def name_of(node: str) -> str:
+    """The same of a test's node id, as in ``test_answers.py::test_short_answer[chat/kimi-k3]``."""
+    test, _, cell = node.rpartition("::")[2].partition("[")
+    return f"{_probe(test)}/{cell.removesuffix(']')}" if cell else _probe(test)
+
+
 def probe_of(item: Any) -> str:
     """The name of a probe."""
-    name: str = item.originalname or item.name
-    return name.removeprefix("test_").replace("_", "-")
+    return _probe(item.originalname or item.name)
+
+
+def _probe(test: str) -> str:
+    return test.removeprefix("test_").replace("_", "-")
