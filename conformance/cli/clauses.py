@@ -11,6 +11,7 @@ import click
 from conformance import specs
 from conformance.cli.options import OneOf, format_option
 from conformance.cli.printable import dump
+from conformance.cli.tables import table
 from conformance.specs import Clause
 
 DOCUMENTS = tuple(row.name for row in specs.sources())
@@ -74,10 +75,8 @@ def _coverage(found: Sequence[Clause]) -> None:
     for name in (*dict.fromkeys(clause.document for clause in found), "all"):
         counts = [states[name, state] for state in HEADINGS[2:]]
         lines.append((name, str(sum(counts)), *map(str, counts)))
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for first, *others in lines:
-        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
-        click.echo("  ".join([first.ljust(widths[0]), *cells]))
+    for line in table(lines):
+        click.echo(line)
     reasons = Counter(specs.exclusion(clause.excluded) for clause in found if clause.excluded is not None)
     click.echo("\nexcluded because of")
     for reason, count in reasons.most_common():

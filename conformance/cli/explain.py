@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 
 import click
 
 from conformance import specs
 from conformance.cli.examples import example
-from conformance.cli.printable import style
-from conformance.cli.rules import models_of
+from conformance.cli.listing import in_words
+from conformance.cli.printable import style, wrapped
 from conformance.rules import RULES, Rule
 from conformance.rules.patterns import nearest
 from conformance.values import Over, Source
@@ -33,7 +32,7 @@ def explain(rule: str) -> None:
         hint = f"Nearest: {', '.join(close)}." if close else "kimi-conformance rules lists them."
         raise click.UsageError(f"No rule {rule[:80]!r}. {hint}")
     click.echo(f"{style(found.id, bold=True)}\n")
-    click.echo(_wrapped(found.statement))
+    click.echo(wrapped(found.statement, 2))
     for name, text in _facts(found):
         click.echo(f"\n{style(name, bold=True)}\n{text}")
     for name, lines in example(found):
@@ -43,10 +42,10 @@ def explain(rule: str) -> None:
 
 
 def _facts(rule: Rule) -> Iterator[tuple[str, str]]:
-    yield "Weight", "\n".join(_wrapped(line) for line in _weight(rule))
-    yield "When it applies", _wrapped(f"{rule.applies.rstrip('.')}; judged over {OVERS[rule.over]}.")
+    yield "Weight", "\n".join(wrapped(line, 2) for line in _weight(rule))
+    yield "When it applies", wrapped(f"{rule.applies.rstrip('.')}; judged over {OVERS[rule.over]}.", 2)
     surfaces = ", ".join(protocol.value for protocol in rule.protocols)
-    yield "Where", _wrapped(f"{surfaces}; models: {models_of(rule)}.")
+    yield "Where", wrapped(f"{surfaces}; models: {in_words(rule.models)}.", 2)
     yield "Source", "\n".join(_sources(rule))
 
 
@@ -72,7 +71,3 @@ def _sources(rule: Rule) -> Iterator[str]:
         words = f" ({', '.join(surfaces)})" if len(places) > 1 else ""
         yield f"  {found.file}, line {found.line}{words}"
         yield from (f"    > {line}" for line in found.text.splitlines())
-
-
-def _wrapped(text: str) -> str:
-    return textwrap.fill(text, 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)

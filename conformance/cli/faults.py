@@ -1,4 +1,4 @@
-"""``faults``: the fault catalogue of the reference server, as a table or as JSON."""
+"""``faults``: the fault catalogue of the reference server, by family or as JSON."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 import click
 
+from conformance.cli.listing import Entry, in_words, listing
 from conformance.cli.options import format_option
-from conformance.cli.printable import dump
+from conformance.cli.printable import counted, dump
+from conformance.models import ALL
 from conformance.reference.faults import FAULTS, Fault
 from conformance.rules.patterns import NoMatch, select
-
-HEADINGS = ("fault", "surfaces", "modes", "caught by", "what the server does wrong")
+from conformance.values import Protocol
 
 
 @click.command()
@@ -25,11 +26,10 @@ def faults(patterns: tuple[str, ...], *, output: str) -> None:
     if output == "json":
         dump([entry(fault) for fault in listed])
         return
-    rows = [HEADINGS, *map(_row, listed)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    click.echo(f"{len(listed)} faults, {sum(len(fault.combinations) for fault in listed)} combinations")
+    for line in listing(map(_listed, listed), "fault"):
+        click.echo(line)
+    combinations = sum(len(fault.combinations) for fault in listed)
+    click.echo(f"{counted(len(listed), 'fault')}, {counted(combinations, 'combination')} of surface and mode")
 
 
 def chosen_faults(patterns: Sequence[str]) -> list[Fault]:
@@ -58,6 +58,14 @@ def entry(fault: Fault) -> dict[str, Any]:
     }
 
 
-def _row(fault: Fault) -> tuple[str, ...]:
-    surfaces = ", ".join(protocol.value for protocol in fault.protocols)
-    return (fault.id, surfaces, ", ".join(fault.modes), ", ".join(fault.caught_by), fault.sentence)
+def _listed(fault: Fault) -> Entry:
+    """The fault for people, under the family of the rule that names it best; facts are what is not the usual."""
+    facts = []
+    if len(fault.protocols) < len(Protocol):
+        facts.append(", ".join(protocol.value for protocol in fault.protocols))
+    if len(fault.modes) == 1:
+        facts.append(f"{fault.modes[0]} only")
+    if fault.models != ALL:
+        facts.append(in_words(fault.models))
+    words = f"{fault.sentence} Caught by {', '.join(fault.caught_by)}."
+    return Entry(family=fault.caught_by[0].partition(".")[0], name=fault.id, facts=tuple(facts), words=words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,10 +11,11 @@ import msgspec
 
 from conformance.cli.configuration import configuration
 from conformance.cli.options import OneOf, format_option, model_option, protocol_option
-from conformance.cli.printable import dump
+from conformance.cli.printable import counted, dump
 from conformance.cli.selection import chosen
+from conformance.cli.tables import table
 from conformance.models import ALL
-from conformance.planning.plan import Amount, Plan, PlannedCell
+from conformance.planning.plan import Plan, PlannedCell
 from conformance.planning.plan import plan as planned
 from conformance.planning.selection import PROFILES
 from conformance.values import Protocol
@@ -62,46 +64,50 @@ def plan(**given: Any) -> None:
         _show(found)
 
 
+SENT = ("sends", "requests", "may cost", "tokens at most", "expected")
+SHOWN = ("exercises and costs", "must rules", "constraints", "cost")
+
+
 def _show(found: Plan) -> None:
+    """Two tables, each within 80 columns: what is sent, and what it exercises and costs."""
     click.echo(f"profile {found.profile}, {found.date}: nothing is sent")
-    heads = ("surface/model", "requests", "may cost", "tokens at most", "expected", "must rules", "constraints", "cost")
-    rows = [_row(cell) for cell in found.cells]
-    totals = found.totals
-    rows.append(
-        (
-            f"all, with {found.look} to look",
-            str(totals["requests"]),
-            str(totals["able_to_cost"]),
-            f"{totals['output_tokens_worst_case']:,}",
-            f"{totals['output_tokens_expected']:,}",
-            f"{totals['must_rules_exercised']}/{totals['must_rules']}",
-            f"{totals['constraints_exercised']}/{totals['constraints']}",
-            _cost(totals["cost"], totals["cost_expected"]),
-        )
-    )
-    widths = [max(len(row[place]) for row in (heads, *rows)) for place in range(len(heads))]
-    for row in (heads, *rows):
-        first, *rest = (
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        click.echo("  ".join((first, *rest)).rstrip())
+    for rows in (
+        (SENT, *map(_sent, found.cells), _all_sent(found)),
+        (SHOWN, *map(_shown, found.cells), _all_shown(found)),
+    ):
+        click.echo()
+        for line in table(rows):
+            click.echo(line)
     if found.not_exercised:
-        click.echo(f"{len(found.not_exercised)} must rules of the cells above are not exercised")
+        click.echo(f"\n{counted(len(found.not_exercised), 'must rule')} of the cells above are not exercised")
 
 
-def _row(cell: PlannedCell) -> tuple[str, ...]:
-    amount: Amount = cell.amount
-    return (
-        f"{cell.protocol.value}/{cell.model}",
-        str(amount.requests),
-        str(amount.able_to_cost),
-        f"{amount.output_tokens_worst_case:,}",
-        f"{amount.output_tokens_expected:,}",
-        f"{cell.must_rules.exercised}/{cell.must_rules.total}",
-        f"{cell.constraints.exercised}/{cell.constraints.total}",
-        _cost(amount.cost, amount.cost_expected),
-    )
+def _sent(cell: PlannedCell) -> tuple[str, ...]:
+    return _name(cell), *_amounts(msgspec.structs.asdict(cell.amount))
+
+
+def _all_sent(found: Plan) -> tuple[str, ...]:
+    return f"all, with {found.look} to look", *_amounts(found.totals)
+
+
+def _amounts(amount: Mapping[str, Any]) -> Iterator[str]:
+    names = ("requests", "able_to_cost", "output_tokens_worst_case", "output_tokens_expected")
+    return (f"{amount[name]:,}" for name in names)
+
+
+def _shown(cell: PlannedCell) -> tuple[str, ...]:
+    shares = (f"{share.exercised}/{share.total}" for share in (cell.must_rules, cell.constraints))
+    return _name(cell), *shares, _cost(cell.amount.cost, cell.amount.cost_expected)
+
+
+def _all_shown(found: Plan) -> tuple[str, ...]:
+    totals = found.totals
+    shares = (f"{totals[f'{name}_exercised']}/{totals[name]}" for name in ("must_rules", "constraints"))
+    return "all", *shares, _cost(totals["cost"], totals["cost_expected"])
+
+
+def _name(cell: PlannedCell) -> str:
+    return f"{cell.protocol.value}/{cell.model}"
 
 
 def _cost(worst: Any, expected: Any) -> str:

@@ -76,9 +76,17 @@ def width() -> int:
 
 def wrapped(text: str, indent: int = 0) -> str:
     """Text in lines of the terminal's width, each indented by this many columns; words stay whole."""
-    margin = " " * indent
+    return _filled(text, " " * indent, " " * indent)
+
+
+def hanging(text: str) -> str:
+    """Text in lines of the terminal's width, all but the first indented; words stay whole."""
+    return _filled(text, "", "    ")
+
+
+def _filled(text: str, first: str, others: str) -> str:
     return textwrap.fill(
-        text, width(), initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False, break_long_words=False
+        text, width(), initial_indent=first, subsequent_indent=others, break_on_hyphens=False, break_long_words=False
     )
 
 

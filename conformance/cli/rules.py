@@ -1,21 +1,22 @@
-"""``rules``: the ledger as it is implemented, as a table or as JSON."""
+"""``rules``: the ledger as it is implemented, by family or as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
 from typing import Any
 
 import click
 
 from conformance import specs
+from conformance.cli.listing import Entry, in_words, listing
 from conformance.cli.options import format_option, model_option, protocol_option
-from conformance.cli.printable import coloured, dump
+from conformance.cli.printable import counted, dump
 from conformance.cli.selection import chosen
-from conformance.models import ALL, K3, K31
+from conformance.models import ALL
 from conformance.rules import Rule
-from conformance.values import Protocol
+from conformance.values import Basis, Level, Protocol
 
-HEADINGS = ("rule", "level", "basis", "over", "surfaces", "models", "source", "what must hold")
+COLOURS = {Level.MUST: "red", Level.SHOULD: "yellow", Level.INFO: "cyan"}
 
 
 @click.command()
@@ -36,10 +37,13 @@ def rules(patterns: tuple[str, ...], *, output: str, protocols: tuple[str, ...],
     ]
     if output == "json":
         dump([entry(rule) for rule in listed])
-    elif coloured():
-        _table(listed)
-    else:
-        _lines(listed)
+        return
+    for line in listing(map(_listed, listed), "rule"):
+        click.echo(line)
+    weights = Counter(rule.level for rule in listed)
+    click.echo(
+        f"{counted(len(listed), 'rule')}: " + ", ".join(f"{weights[level]} {level.value}" for level in reversed(Level))
+    )
 
 
 def entry(rule: Rule) -> dict[str, Any]:
@@ -61,12 +65,6 @@ def entry(rule: Rule) -> dict[str, Any]:
     }
 
 
-def models_of(rule: Rule) -> str:
-    """The models of a rule in few words."""
-    series = {ALL: "all", K31: "K3.1", K3: "kimi-k3"}
-    return series.get(rule.models, ", ".join(rule.models))
-
-
 def _source(rule: Rule, protocol: Protocol) -> dict[str, Any]:
     source = rule.sources[protocol]
     found = specs.citation(source)
@@ -79,38 +77,15 @@ def _source(rule: Rule, protocol: Protocol) -> dict[str, Any]:
     }
 
 
-def _row(rule: Rule) -> tuple[str, ...]:
+def _listed(rule: Rule) -> Entry:
+    """The rule for people: the level and where it stands, then only what is not the usual."""
     source = _source(rule, rule.protocols[0])
-    surfaces = "all" if len(rule.protocols) == len(Protocol) else ", ".join(p.value for p in rule.protocols)
-    return (
-        rule.id,
-        rule.level.value,
-        rule.basis.value,
-        rule.over.value,
-        surfaces,
-        models_of(rule),
-        f"{source['document']}:{source['line']}",
-        rule.statement,
-    )
-
-
-def _lines(listed: Sequence[Rule]) -> None:
-    rows = [HEADINGS, *map(_row, listed)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-
-
-def _table(listed: Sequence[Rule]) -> None:
-    from rich.console import Console  # noqa: PLC0415 (only a terminal pays for it)
-    from rich.table import Table  # noqa: PLC0415 (likewise)
-    from rich.text import Text  # noqa: PLC0415 (likewise)
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in HEADINGS:
-        table.add_column(heading, overflow="fold", no_wrap=heading == "level")
-    weights = {"must": "red", "should": "yellow", "info": "cyan"}
-    for row in map(_row, listed):
-        table.add_row(*(Text(cell, style=weights.get(cell, "")) for cell in row))
-    Console().print(table)
-    click.echo(f"{len(listed)} rules")
+    facts = [rule.level.value, f"{source['document']}:{source['line']}"]
+    if rule.basis is not Basis.DOCUMENTED:
+        facts.append("by the format")
+    if len(rule.protocols) < len(Protocol):
+        facts.append(", ".join(protocol.value for protocol in rule.protocols))
+    if rule.models != ALL:
+        facts.append(in_words(rule.models))
+    words, colour = rule.statement, COLOURS[rule.level]
+    return Entry(family=rule.family, name=rule.id, facts=tuple(facts), words=words, colour=colour)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -11,8 +12,9 @@ import msgspec
 
 from conformance.cli.faults import chosen_faults
 from conformance.cli.options import format_option
-from conformance.cli.printable import coloured, dump, printed
+from conformance.cli.printable import coloured, counted, dump, hanging, printed, style
 from conformance.gate import Exit
+from conformance.reports.safe import safe
 from conformance.reports.selftest import selftest_page
 from conformance.selftest import Fate, Matrix, Trial
 from conformance.selftest import selftest as run_selftest
@@ -68,28 +70,40 @@ def _print(result: Matrix) -> None:
     by_fault: dict[str, list[Trial]] = defaultdict(list)
     for trial in result.trials:
         by_fault[trial.fault].append(trial)
-    width = max((len(name) for name in by_fault), default=0)
     for name, trials in by_fault.items():
         fates = Counter(trial.fate for trial in trials)
         words = ", ".join(f"{fates[fate]} {fate.value}" for fate in Fate if fates[fate])
         rules = ", ".join(dict.fromkeys(rule for trial in trials for rule in trial.by if rule in trial.expected))
-        click.echo(f"{name.ljust(width)}  {words:<24}  {rules}")
+        click.echo(hanging(f"{name}  {words}" + (f" by {rules}" if rules else "")))
     for trial in result.trials:
         if trial.fate is not Fate.KILLED:
             where = f"{trial.fault} on {trial.protocol.value}, {trial.mode}, {trial.model}"
-            click.echo(f"{trial.fate.value}: {where}: expected {', '.join(trial.expected)}; by {', '.join(trial.by)}")
+            by = f"by {', '.join(trial.by)}" if trial.by else "nothing found"
+            click.echo(hanging(f"{trial.fate.value}: {where}: expected {', '.join(trial.expected)}; {by}"))
     for rule in result.rules_without_fault:
         click.echo(f"no fault can fail {rule}")
     for alarm in result.false_alarms:
-        click.echo(f"false alarm on the clean server: {alarm}")
+        click.echo(hanging(f"false alarm on the clean server: {safe(alarm)}"))
     if result.cells_without_fault:
         shown = ", ".join(result.cells_without_fault[:20])
-        click.echo(f"{len(result.cells_without_fault)} judged cells that no fault shows: {shown}")
+        click.echo(hanging(f"{len(result.cells_without_fault)} judged cells that no fault shows: {shown}"))
+    for line in _closing(result):
+        click.echo(line)
+
+
+def _closing(result: Matrix) -> Iterator[str]:
+    """The counts, and last whether rules and faults are what they claim to be."""
     counts = result.counts
-    click.echo(
-        f"{counts['faults']} faults, {counts['combinations']} combinations, {counts['trials']} trials "
-        f"({counts['socket']} over a connection): {counts['killed']} killed, {counts['caught']} caught by another rule "
-        f"only, {counts['survived']} survived; {counts['rules']} rules, {counts['rules_without_fault']} without a "
-        "fault; "
-        f"{counts['requests']} requests in {result.seconds} s"
+    yield (
+        f"{counted(counts['faults'], 'fault')} in {counted(counts['combinations'], 'combination')} of surface and mode"
+        f"; {counted(counts['rules'], 'rule')}, {counts['rules_without_fault']} without a fault"
+    )
+    yield (
+        f"{counted(counts['trials'], 'trial')}, {counts['socket']} over a connection; "
+        f"{counted(counts['requests'], 'request')} in {result.seconds} s"
+    )
+    headline = style("sound", fg="green", bold=True) if result.sound else style("not sound", fg="red", bold=True)
+    yield (
+        f"{headline}: {counts['killed']} killed, {counts['caught']} caught by another rule only, "
+        f"{counts['survived']} survived, {counted(len(result.false_alarms), 'false alarm')}"
     )

@@ -41,6 +41,19 @@ def test_the_table_names_what_is_missing(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+def test_both_tables_fit_eighty_columns_and_hold_the_numbers_of_the_json(folder: Path) -> None:
+    (folder / "kimi-conformance.toml").write_text('[prices."kimi-k3"]\ninput = 1\noutput = 1000\ncached = 0.1\n')
+    lines = CliRunner().invoke(plan, SMALL).stdout.splitlines()
+    found = json.loads(CliRunner().invoke(plan, [*SMALL, "--format", "json"]).stdout)
+    amount, totals = found["cells"][0]["amount"], found["totals"]
+    sent, shown = (line.split() for line in lines if line.startswith("chat/kimi-k3 "))
+    names = ("requests", "able_to_cost", "output_tokens_worst_case", "output_tokens_expected")
+    assert sent[1:] == [f"{amount[name]:,}" for name in names]
+    assert shown[1:3] == [f"{totals['must_rules_exercised']}/{totals['must_rules']}", f"0/{totals['constraints']}"]
+    assert shown[3:] == f"{amount['cost_expected']:.4f} to {amount['cost']:.4f}".split()
+    assert max(map(len, lines)) <= 80
+
+
 def test_prices_come_from_the_configuration(folder: Path) -> None:
     (folder / "kimi-conformance.toml").write_text('[prices."kimi-k3"]\ninput = 1\noutput = 1000\ncached = 0.1\n')
     ended = CliRunner().invoke(plan, [*SMALL, "--format", "json"])

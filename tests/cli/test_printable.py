@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
 from conformance.cli import check as _check  # noqa: F401 (the commands load as they do in use)
-from conformance.cli import checked, printable, rules
+from conformance.cli import checked, printable
+from conformance.cli.listing import Entry, listing
 from conformance.cli.printable import plain
-from conformance.rules import RULES
+from conformance.cli.tables import table
 from conformance.values import Finding, Level, Protocol
 
 
@@ -80,13 +82,61 @@ def test_colour_needs_a_terminal_that_wants_it(monkeypatch, terminal, environmen
     assert ("\x1b[" in printable.style("x", fg="red")) is coloured
 
 
-def test_a_terminal_gets_a_table(monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "200")
-    some = [rule for name, rule in RULES.items() if name.startswith("usage.")]
-    rules._table(some)
-    printed = capsys.readouterr().out
-    assert all(rule.id in printed for rule in some)
-    assert f"{len(some)} rules" in printed
+@pytest.mark.parametrize(
+    ("terminal", "columns", "width"),
+    [(True, "100", 100), (True, "300", 120), (True, "10", 40), (True, "0", 80), (False, "100", 80)],
+)
+def test_text_takes_the_width_of_a_terminal_within_reason(monkeypatch, terminal, columns, width):
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal, raising=False)
+    monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((0, 0)))
+    assert printable.width() == width
+
+
+def test_text_is_wrapped_at_words_only():
+    words = f"{'long-' * 30}word and some more"
+    assert printable.wrapped(words, 2).splitlines() == [f"  {'long-' * 30}word", "  and some more"]
+    assert printable.hanging("x " * 60).splitlines() == [("x " * 40).strip(), "    " + ("x " * 20).strip()]
+
+
+@pytest.mark.parametrize(
+    ("number", "words", "said"),
+    [(1, ("file",), "1 file"), (0, ("file",), "0 files"), (2, ("entry", "entries"), "2 entries")],
+)
+def test_a_number_has_its_noun(number, words, said):
+    assert printable.counted(number, *words) == said
+
+
+def test_a_terminal_gets_a_listing_in_colour(monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    entry = Entry(family="usage", name="usage.present", facts=("must",), words="There is usage.", colour="red")
+    assert list(listing([entry], "rule")) == [
+        "\x1b[1musage (1 rule)\x1b[0m",
+        "",
+        "  \x1b[31musage.present\x1b[0m  (\x1b[2mmust\x1b[0m)",
+        "      There is usage.",
+        "",
+    ]
+
+
+def test_facts_that_do_not_fit_beside_the_name_stand_below_it():
+    entry = Entry(family="f", name="n" * 60, facts=("a" * 10, "b" * 10), words="Words.")
+    assert list(listing([entry], "rule"))[2:] == [
+        "  " + "n" * 60,
+        "      (aaaaaaaaaa; bbbbbbbbbb)",
+        "      Words.",
+        "",
+    ]
+
+
+def test_a_table_has_numbers_to_the_right():
+    assert list(table([("name", "count"), ("a", "1,000"), ("longer", "7")])) == [
+        "name    count",
+        "a       1,000",
+        "longer      7",
+    ]
 
 
 @pytest.mark.parametrize(

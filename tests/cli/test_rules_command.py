@@ -13,6 +13,7 @@ from conformance.cli import main
 from conformance.cli.examples import difference, rendered
 from conformance.evidence.pairs import pairs
 from conformance.models import ALL
+from conformance.reference.faults import FAULTS
 from conformance.rules import RULES
 from conformance.values import Protocol
 
@@ -39,10 +40,56 @@ def test_json_lists_every_rule_with_its_facts():
         assert source["text"]
 
 
-def test_text_has_one_line_a_rule_below_a_heading():
-    lines = run("rules", "finish.*").splitlines()
-    assert lines[0].split()[:2] == ["rule", "level"]
-    assert [line.split()[0] for line in lines[1:]] == [name for name in RULES if name.startswith("finish.")]
+def test_text_groups_rules_by_family_with_level_source_and_statement():
+    lines = run("rules", "finish.*", "usage.total-is-sum").splitlines()
+    headings = [line for line in lines if line and not line.startswith(" ")]
+    named = [name for name in RULES if name.startswith("finish.") and name.count(".") == 1]
+    assert headings[:2] == [f"finish ({len(named)} rules)", "usage (1 rule)"]
+    entries = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+    assert entries == [*named, "usage.total-is-sum"]
+    place = lines.index("  usage.total-is-sum  (must; chat-all:541; chat, responses)")
+    assert lines[place + 1] == "      total_tokens is input plus output tokens."
+    assert lines[-1].startswith(f"{len(named) + 1} rules: ")
+
+
+def test_the_whole_ledger_and_all_faults_fit_eighty_columns():
+    for command, count in (("rules", len(RULES)), ("faults", len(FAULTS))):
+        lines = run(command).splitlines()
+        assert max(map(len, lines)) <= 80
+        assert sum(line.startswith("  ") and line[2] != " " for line in lines) == count
+        assert lines[-1].startswith(f"{count} {command}")
+
+
+def test_faults_stand_under_the_family_of_the_rule_that_catches_them():
+    lines = run("faults", "cache-default-is-1h", "usage-null*", "accepts-bad-cache-ttl").splitlines()
+    assert lines == [
+        "cache (1 fault)",
+        "",
+        "  cache-default-is-1h  (messages; K3.1)",
+        *lines[3:5],
+        "",
+        "request (1 fault)",
+        "",
+        "  accepts-bad-cache-ttl  (chat, messages; json only)",
+        "      A time to live of two hours is accepted. Caught by",
+        "      request.invalid-rejected.",
+        "",
+        "usage (2 faults)",
+        "",
+        "  usage-null  (responses)",
+        "      The usage of a finished response is null. Caught by usage.present,",
+        "      body.schema.",
+        "  usage-null-in-body  (chat, messages; json only)",
+        "      The usage of a JSON answer is null. Caught by usage.present, body.schema.",
+        "",
+        "4 faults, 8 combinations of surface and mode",
+    ]
+
+
+@pytest.mark.parametrize("name", ["usage.total-is-sum", "request.invalid-rejected", "reasoning.effort-increases"])
+def test_what_explain_says_of_a_rule_fits_eighty_columns(name):
+    said = run("explain", name).partition("Source")[0]
+    assert max(map(len, said.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(
