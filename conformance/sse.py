@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+import msgspec
+
 from conformance.values import Chunk
 
 MAX_EVENT = 16 * 2**20  # bytes of one event; what is larger is reported and dropped
@@ -48,8 +50,7 @@ class Problem:
     message: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Event:
+class Event(msgspec.Struct, frozen=True, kw_only=True):
     """An event as it was sent.
 
     ``number`` counts the dispatched events from 0; an event that is not dispatched has the number of the next one that

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from conformance import sse
 from conformance.sse import Fault, Parser, Stream, parse

@@ -12,6 +12,7 @@ from conformance.protocols import (
     chat_stream,
     messages_answer,
     messages_stream,
+    plain_stream,
     responses_answer,
     responses_stream,
 )
@@ -140,7 +141,7 @@ def _stream(exchange: Exchange, size: int, notes: Notes) -> _Streamed:
     if size > MAX_BODY:
         notes.add("", f"only the first {MAX_BODY} bytes of the stream are read")
         chunks = _first(chunks)
-    stream = sse.parse(chunks)
+    stream = plain_stream.read(chunks) or sse.parse(chunks)
     if size > MAX_BODY:  # the end that is missing is ours
         problems = tuple(problem for problem in stream.problems if problem.kind is not sse.Fault.LOST_AT_END)
         stream = replace(stream, pending=None, problems=problems)
