@@ -35,6 +35,7 @@ WIRES: dict[str, Callable[[bytes], bytes]] = {
     "cr": lambda data: data.replace(b"\n", b"\r"),
     "bom": lambda data: b"\xef\xbb\xbf" + data,
     "comments": _each_event(b": still here\n\n"),
+    "named-keep-alive": _each_event(b"event: keep-alive\n\n"),
     "ids": _each_event(b"id: 7\nretry: 3000\n"),
     "blank-lines": lambda data: data.replace(b"\n\n", b"\n\n\n\n"),
     "no-space": lambda data: data.replace(b"data: ", b"data:").replace(b"event: ", b"event:"),

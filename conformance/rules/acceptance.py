@@ -11,6 +11,7 @@ from conformance.rules.decisions import NEAR_THE_WINDOW, acceptance, decision, p
 from conformance.rules.doubts import doubt
 from conformance.rules.groups import forms
 from conformance.rules.history import blocks, turns
+from conformance.rules.parts import choice_count
 from conformance.rules.past_turns import results
 from conformance.rules.places import EXAMPLES, REQUEST_BODY, REQUEST_SCHEMA
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, Group, Inconclusive, cite, rule
@@ -113,6 +114,7 @@ def alias_limits_output(answer: Answer) -> Findings:
     limit, usage = answer.asked.body["max_tokens"], answer.usage
     if not answer.ok or isinstance(limit, bool) or not isinstance(limit, (int, float)):
         return
+    limit *= choice_count(answer)
     if usage is not None and usage.output is not None and usage.output > limit:
         yield Finding(
             message="more tokens than max_tokens allows",

@@ -9,14 +9,17 @@ from conformance.protocols.json_text import read_text
 from conformance.protocols.view import MISSING, Answer, Finish
 from conformance.rules import parts
 from conformance.rules.json_schemas import Unusable, breach
-from conformance.rules.payloads import brief
+from conformance.rules.past_turns import continues_text
+from conformance.rules.payloads import brief, words
 from conformance.rules.registry import CHAT, MESSAGES, Findings, Inconclusive, cite, rule
 from conformance.values import Basis, Finding, Level
 
 
 def _ended(answer: Answer) -> bool:
+    """Whether the answer is whole: it came to its normal end, and does not go on from words of the request."""
     return (
         answer.normal
+        and not continues_text(answer.asked)
         and answer.ending is Finish.STOP
         and not answer.client_calls
         and not answer.asked.stop_sequences
@@ -27,14 +30,17 @@ def _ended(answer: Answer) -> bool:
 def _texts(answer: Answer) -> Iterator[tuple[str, str]]:
     """Each text that must be JSON, and where it stands: one a choice on chat, all blocks together on messages.
 
-    What stands before a search by the server announces the search.
+    What stands before a search by the server announces the search; what follows the last one may be cited in pieces.
     """
     if answer.protocol is CHAT and len(answer.texts) > 1:
         yield from ((f"/choices/{place}/message/content", text) for place, text in enumerate(answer.texts))
     elif answer.protocol is CHAT:
         yield "/choices/0/message/content", answer.text
     else:
-        yield "/content", "".join(answer.texts[-1:]) if answer.results else answer.text
+        blocks = [block for _, block in parts.blocks(answer)]
+        last = max((n for n, block in enumerate(blocks) if block.get("type") == "web_search_tool_result"), default=-1)
+        texts = (words(block.get("text")) for block in blocks[last + 1 :] if block.get("type") == "text")
+        yield "/content", "".join(texts)
 
 
 def _asks_for_object(answer: Answer) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from conformance.models import CONTEXT_WINDOW, DEFAULT_LIMIT
 from conformance.protocols.view import MISSING, Answer, Finish
 from conformance.rules import groups, parts
+from conformance.rules.endings import breaks_off
 from conformance.rules.finish import REASON
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, Group, Inconclusive, cite, rule
 from conformance.values import Basis, Finding, Intent, Level, Over
@@ -29,7 +30,6 @@ _REASON_SOURCES = {
     RESPONSES: cite("responses", "incomplete usually means the max_output_tokens limit was reached"),
 }
 _CUT_OFF = {CHAT: "length", MESSAGES: "max_tokens", RESPONSES: "incomplete"}
-_UNFINISHED = frozenset(",;:-–—/\\=+<([{")  # besides letters, digits and white space: what no text ends in
 
 
 def limits_sent(answer: Answer) -> tuple[int, ...]:
@@ -77,7 +77,8 @@ def limit_is_kept(answer: Answer) -> Findings:
 
 
 def _most(answer: Answer) -> int:
-    return max(limits_sent(answer))
+    """The tokens that all choices together may have: a limit is for each of them."""
+    return max(limits_sent(answer)) * parts.choice_count(answer)
 
 
 def _fewest(answer: Answer) -> int:
@@ -100,12 +101,12 @@ def _fewest(answer: Answer) -> int:
 )
 def default_limit_is_kept(answer: Answer) -> Findings:
     """Without a limit in the request, output tokens do not exceed 131072."""
-    tokens = output(answer) or 0
-    if tokens > DEFAULT_LIMIT:
+    tokens, most = output(answer) or 0, DEFAULT_LIMIT * parts.choice_count(answer)
+    if tokens > most:
         yield Finding(
             message="more output tokens than the default limit allows",
             pointer=answer.usage.pointer if answer.usage else "/usage",
-            expected=f"at most {DEFAULT_LIMIT}",
+            expected=f"at most {most}",
             actual=parts.shown(tokens),
         )
 
@@ -213,11 +214,11 @@ def _limit_met(answer: Answer, others: Group) -> bool:
         return False
     tokens, limit = output(answer), max(limits_sent(answer))
     if tokens is not None:
-        return tokens >= limit and (_unfinished(answer) or any(_same_cut(answer, other) for other in others))
+        return tokens >= limit and (unfinished(answer) or any(_same_cut(answer, other) for other in others))
     return any(_same_cut(answer, other) for other in others)
 
 
-def _unfinished(answer: Answer) -> bool:
+def unfinished(answer: Answer) -> bool:
     """Whether the answer ends in the middle of its text or of a call."""
     last = answer.calls[-1] if answer.calls else None
     if last is not None and not last.server:
@@ -225,9 +226,7 @@ def _unfinished(answer: Answer) -> bool:
     text = answer.text
     if not text:
         return bool(answer.reasoning)
-    if _ends_as_asked(answer):
-        return False
-    return text[-1].isalnum() or text[-1].isspace() or text[-1] in _UNFINISHED
+    return not _ends_as_asked(answer) and breaks_off(text, answer.asked.prompt)
 
 
 def _ends_as_asked(answer: Answer) -> bool:

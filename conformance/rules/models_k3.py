@@ -7,10 +7,12 @@ from typing import Any
 from conformance.models import K3, MODELS
 from conformance.protocols.json_text import read_text
 from conformance.protocols.view import MISSING, Answer
+from conformance.rules import parts
 from conformance.rules.acceptance import acceptable
 from conformance.rules.decisions import acceptance, posted, refusal
 from conformance.rules.json_schemas import Unusable, breach
 from conformance.rules.parts import shown
+from conformance.rules.past_turns import continues_text
 from conformance.rules.registry import CHAT, MESSAGES, Findings, cite, rule
 from conformance.values import Basis, Finding, Level
 
@@ -247,7 +249,8 @@ def response_format_is_accepted(answer: Answer) -> Findings:
     """kimi-k3 accepts a response_format of type json_schema, and its content follows the schema."""
     yield from acceptance(answer, "response_format json_schema on kimi-k3")
     schema = answer.asked.format_schema
-    if not answer.normal or answer.client_calls or schema is None:
+    whole = answer.normal and not answer.client_calls and not parts.refuses(answer)
+    if not whole or schema is None or continues_text(answer.asked):
         return
     problem = _problem(answer.text, schema)
     if problem is not None:

@@ -103,9 +103,10 @@ def _may_hide_reasoning(answer: Answer) -> bool:
     applies="a whole 200 answer with usage to a request that offers web search",
 )
 def searches_are_counted(answer: Answer) -> Findings:
-    """web_search_requests is the number of web searches in the answer; failed ones need not count."""
+    """web_search_requests is the number of web searches in the answer; failed and cut off ones need not count."""
     searches = sum(call.server and call.search for call in answer.calls)
-    failed = min(searches, sum(result.failed for result in answer.results))
+    unmade = sum(result.failed for result in answer.results) + (parts.cut_search(answer) is not None)
+    failed = min(searches, unmade)
     counted = (answer.usage.searches if answer.usage is not None else None) or 0
     if not searches - failed <= counted <= searches:
         yield Finding(

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
 
-from conformance.protocols.view import Answer
+from conformance.protocols.view import Answer, Call
 from conformance.rules.registry import CHAT, MESSAGES
 from conformance.values import Protocol
 
@@ -49,6 +49,12 @@ def objects(value: object, pointer: str) -> Iterator[Part]:
 def choices(answer: Answer) -> Iterator[Part]:
     """The choices of a chat answer."""
     yield from objects((answer.body or {}).get("choices"), "/choices")
+
+
+def choice_count(answer: Answer) -> int:
+    """How many choices an answer has, where its request asked for several with the format's n; else 1."""
+    asked = answer.asked.body.get("n")
+    return max(sum(1 for _ in choices(answer)), 1) if isinstance(asked, int) and asked > 1 else 1
 
 
 def messages(answer: Answer) -> Iterator[Part]:
@@ -124,8 +130,31 @@ def count(usage: dict[str, Any], *path: str) -> int | None:
 def refuses(answer: Answer) -> bool:
     """Whether an answer says in its own field or part that the model declined."""
     if answer.protocol is CHAT:
-        return any(isinstance(m.get("refusal"), str) and m["refusal"] for _, m in messages(answer))
+        return any(declines(message) for _, message in messages(answer))
     return answer.protocol is not MESSAGES and any(content_parts(answer, "refusal"))
+
+
+_SERVER_CALLS = ("web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call")
+
+
+def client_runs(answer: Answer) -> bool:
+    """Whether an answer asks the client to run something: a function, or on Responses another tool of its own."""
+    others = (call.type for call in answer.calls if answer.protocol is Protocol.RESPONSES)
+    return bool(answer.client_calls) or any(kind not in _SERVER_CALLS for kind in others)
+
+
+def declines(message: dict[str, Any]) -> bool:
+    """Whether a chat message carries a refusal, which is no normal end."""
+    refusal = message.get("refusal")
+    return isinstance(refusal, str) and bool(refusal)
+
+
+def cut_search(answer: Answer) -> Call | None:
+    """The search at the very end of an answer that was cut off, which was asked for and never made."""
+    last = answer.calls[-1] if answer.calls and not answer.normal else None
+    if last is None or not last.server or any(result.use_id == last.id for result in answer.results):
+        return None
+    return last
 
 
 def sent_at(answer: Answer) -> datetime | None:

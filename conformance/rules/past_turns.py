@@ -24,6 +24,12 @@ def goes_on(asked: Asked) -> bool:
     )
 
 
+def continues_text(asked: Asked) -> bool:
+    """Whether the last message is the assistant's, so that the answer goes on in the middle of its text."""
+    said = turns(asked)
+    return bool(said) and said[-1].get("role") == "assistant"
+
+
 def orphans(asked: Asked) -> list[str]:
     """The ids of tool results that match no call before them; results without an id are left out."""
     known: set[object] = set()

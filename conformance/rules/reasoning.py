@@ -24,10 +24,15 @@ OTHER_NAMES = (
 )
 _THINKING = cite("messages-k31", "#/components/schemas/ThinkingBlock")
 _ALWAYS_ON = cite("chat-all", "#/components/schemas/ChatCompletionRequest/properties/reasoning_effort")
-_MARKUP = (
-    *("<think>", "</think>", "<thinking>", "</thinking>", "◁think▷", "◁/think▷"),
-    *("<|channel|>", "<|message|>", "<|begin_of_thought|>", "<|end_of_thought|>", "<seed:think>", "</seed:think>"),
-    *("[THINK]", "[/THINK]", "<reasoning>", "</reasoning>", "<thought>", "</thought>", "<|think|>", "<|/think|>"),
+_MARKUP = (  # the markers of one template; who asks about one of them may get the others
+    ("<think>", "</think>", "<thinking>", "</thinking>", "<|think|>", "<|/think|>"),
+    ("◁think▷", "◁/think▷"),
+    ("<|channel|>", "<|message|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<seed:think>", "</seed:think>"),
+    ("[THINK]", "[/THINK]"),
+    ("<reasoning>", "</reasoning>"),
+    ("<thought>", "</thought>"),
 )
 _LEAKED_CHANNEL = re.compile(r"\A\s*analysis.*assistantfinal", re.DOTALL)
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)  # code may name a marker that it means
@@ -47,6 +52,8 @@ def reasoning_is_returned(answer: Answer) -> Findings:
     for pointer, choice in parts.choices(answer):
         message = choice.get("message")
         if not isinstance(message, dict) or choice.get("finish_reason") in ("length", "content_filter"):
+            continue
+        if parts.declines(message):
             continue
         reasoning = message.get("reasoning_content", MISSING)
         if not isinstance(reasoning, str) or not reasoning.strip():
@@ -197,7 +204,8 @@ def thinking_is_signed(group: Group) -> Findings:
 def text_has_no_reasoning_markup(answer: Answer) -> Findings:
     """The text carries no reasoning markup, unless the prompt does."""
     text, prompt = _CODE.sub(" ", answer.text), answer.asked.prompt
-    found = [marker for marker in _MARKUP if marker in text and marker not in prompt]
+    unasked = [markers for markers in _MARKUP if not any(marker in prompt for marker in markers)]
+    found = [marker for markers in unasked for marker in markers if marker in text]
     if _LEAKED_CHANNEL.match(text) and "assistantfinal" not in prompt:
         found.append("assistantfinal")
     if found:
@@ -280,6 +288,7 @@ def answer_is_not_reasoning(answer: Answer) -> Findings:
     },
     when=lambda answer: (
         answer.normal
+        and not parts.refuses(answer)
         and not (
             answer.protocol is MESSAGES
             and answer.model == "kimi-k3"

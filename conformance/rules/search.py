@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from conformance.models import K31
 from conformance.protocols.view import Answer, Call, SearchResult
+from conformance.rules import parts
 from conformance.rules.groups import tries
 from conformance.rules.history import blocks, turns
 from conformance.rules.payloads import brief, entries, is_filled, members
@@ -176,7 +177,10 @@ def searches_stay_within_max_uses(answer: Answer) -> Findings:
     """An answer holds no more searches than max_uses allows; one whose result is an error was not made."""
     allowed = _allowed(answer)
     failed = Counter(result.use_id for result in answer.results if result.failed and isinstance(result.use_id, str))
-    made = [call for call in _searches(answer) if not (isinstance(call.id, str) and failed[call.id])]
+    cut = parts.cut_search(answer)
+    made = [
+        call for call in _searches(answer) if call is not cut and not (isinstance(call.id, str) and failed[call.id])
+    ]
     if allowed is not None and len(made) > allowed:
         yield Finding(
             message="more searches than max_uses allows",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from conformance.protocols.view import Answer, Call, Finish
+from conformance.rules import parts
 from conformance.rules.groups import modes
 from conformance.rules.json_schemas import Unusable, breach
+from conformance.rules.limits import unfinished
 from conformance.rules.payloads import brief, is_filled
 from conformance.rules.registry import CHAT, Findings, Group, Inconclusive, rule
 from conformance.rules.streams import FORMAT
@@ -41,7 +43,7 @@ def both_modes_end_alike(group: Group) -> Findings:
     plain, streamed = group
     if plain.ending is streamed.ending and plain.finish == streamed.finish:
         return
-    if Finish.REFUSAL in (plain.ending, streamed.ending) or Finish.FAILED in (plain.ending, streamed.ending):
+    if any(_refused(answer) or answer.ending is Finish.FAILED for answer in group):
         raise Inconclusive("one of the two answers was refused or failed")
     if not _certain(plain, streamed):
         raise Inconclusive("the request may end one way or the other")
@@ -54,14 +56,24 @@ def both_modes_end_alike(group: Group) -> Findings:
     )
 
 
+def _refused(answer: Answer) -> bool:
+    return answer.ending is Finish.REFUSAL or parts.refuses(answer)
+
+
 def _certain(plain: Answer, streamed: Answer) -> bool:
     """Whether the two endings cannot both be right."""
-    if plain.intends(Intent.CUT_OFF) or (reached_limit(plain) and reached_limit(streamed)) or _same(plain, streamed):
+    if plain.intends(Intent.CUT_OFF) or (_used_up(plain) and _used_up(streamed)) or _same(plain, streamed):
         return True
     if any(answer.truncated and _may_be_cut(answer) for answer in (plain, streamed)):
         return False  # one of them thought for longer, and its limit cut it off
-    called = Finish.TOOL in (plain.ending, streamed.ending)
-    return (_forced(plain) and called) or bool(plain.asked.stop_sequences)
+    if Finish.TOOL in (plain.ending, streamed.ending):  # the model may choose to call, unless it must
+        return _forced(plain)
+    return bool(plain.asked.stop_sequences)
+
+
+def _used_up(answer: Answer) -> bool:
+    """Whether the limit cut the answer off; one that ended by itself shortly before the limit, or at it, was not."""
+    return reached_limit(answer) and (answer.truncated or unfinished(answer))
 
 
 def _may_be_cut(answer: Answer) -> bool:
@@ -93,7 +105,7 @@ def both_modes_call(group: Group) -> Findings:
     for answer in group:
         if answer.truncated or answer.broken is not None or not answer.complete:
             raise Inconclusive("one of the two answers is not whole")
-        if answer.ending is Finish.REFUSAL:
+        if _refused(answer):
             raise Inconclusive("the model refused one of the two")
     usable = [_usable(answer) for answer in group]
     for answer, fault, other in zip(group, usable, reversed(usable), strict=True):

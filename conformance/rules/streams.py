@@ -63,11 +63,14 @@ def _number_at(stream: Stream, offset: int) -> int:
 
 
 def _undelivered(answer: Answer, stream: Stream) -> Iterator[Finding]:
-    """Named blocks without data: a parser drops them, and the data after a stray blank line loses its name."""
+    """Named blocks without data: a parser drops them, and the data after a stray blank line loses its name.
+
+    Chat has no names to lose: there such a block only keeps the connection alive.
+    """
     lost = [event for event in stream.undispatched if event.name]
     if not lost:
         return
-    nameless = {event.number for event in stream.events if event.name is None}
+    nameless = {event.number for event in stream.events if event.name is None and answer.protocol is not CHAT}
     harmful = [event for event in lost if event.number in nameless or _is_own(answer, words(event.name))]
     first = (harmful or lost)[0]
     yield Finding(

@@ -6,18 +6,23 @@ from typing import Any
 
 from conformance.protocols.view import Answer, Finish
 from conformance.rules import parts
+from conformance.rules.past_turns import continues_text
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, cite, rule
 from conformance.values import Basis, Finding, Level
 
 
 def finishes_with_text(answer: Answer) -> bool:
-    """An answer that ended normally, without a tool call or a refusal, to a request without stop_sequences."""
+    """An answer that ended normally, without a tool call or a refusal, to a request without stop_sequences.
+
+    One that goes on from the assistant's own last words may have nothing to add.
+    """
     return (
         answer.normal
         and answer.ending is Finish.STOP
-        and not answer.client_calls
+        and not parts.client_runs(answer)
         and not answer.asked.stop_sequences
         and not parts.refuses(answer)
+        and not continues_text(answer.asked)
     )
 
 
@@ -75,7 +80,7 @@ def _text_holders(answer: Answer) -> list[tuple[str, str]]:
     protocols=(RESPONSES,),
     source=cite("responses", 'Iterate over the output_text content blocks within type="message" items'),
     when=lambda answer: (
-        answer.ok and answer.finish == "completed" and not answer.client_calls and not parts.refuses(answer)
+        answer.ok and answer.finish == "completed" and not parts.client_runs(answer) and not parts.refuses(answer)
     ),
     applies="a completed answer without a function call",
 )

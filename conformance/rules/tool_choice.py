@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance.protocols.view import Answer, Finish
+from conformance.rules import parts
 from conformance.rules.payloads import brief
 from conformance.rules.registry import CHAT, MESSAGES, Findings, Inconclusive, cite, rule
 from conformance.rules.tools import K3_MESSAGES
@@ -66,7 +67,7 @@ def required_means_a_call(answer: Answer) -> Findings:
 
 def _excuse(answer: Answer) -> None:
     """Inconclusive for an answer that did not come to its normal end."""
-    if answer.ending is Finish.REFUSAL:
+    if answer.ending is Finish.REFUSAL or parts.refuses(answer):
         raise Inconclusive("the model refused to answer")
     if answer.truncated:
         raise Inconclusive("the answer was cut off by the limit")

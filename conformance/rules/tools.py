@@ -51,7 +51,8 @@ def called_tools_are_declared(answer: Answer) -> Findings:
     """The name of a called tool is one that the request declares."""
     for call in answer.calls:
         if call.server and answer.protocol is RESPONSES:
-            known = answer.asked.searches or any(tool.name is None for tool in answer.asked.tools)
+            unnamed = answer.asked.searches or any(tool.name is None for tool in answer.asked.tools)
+            known = unnamed or declared(answer, call) is not None
         else:
             tool = declared(answer, call)
             known = tool is not None and (tool.search or not call.server)
