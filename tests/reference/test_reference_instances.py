@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import Any
 
 import jsonschema
 import pytest
+from counting import calls_below
 
 from conformance.reference.instances import Hints, Unsatisfiable, instance
 from conformance.reference.instances.patterns import Unsupported, matching
@@ -171,10 +171,8 @@ ENDLESS = "a" * 60 + "!"
     ids=lambda schema: str(schema)[:60],
 )
 def test_a_schema_that_takes_for_ever_is_refused_at_once(schema: Any) -> None:
-    began = time.monotonic()
-    with pytest.raises(Unsatisfiable):
+    with calls_below(2_000_000), pytest.raises(Unsatisfiable):
         instance(schema)
-    assert time.monotonic() - began < 10  # generous for a busy machine: unbounded it takes years
 
 
 def test_hints_fill_what_they_fit() -> None:

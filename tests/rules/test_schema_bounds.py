@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
+from counting import calls_below
 
 from conformance.rules.json_schemas import Unusable, breach
-
-SECONDS = 5  # generous for a slow machine: without a bound each of the hostile ones takes hours
 
 
 def doubled(word: str, last: dict[str, Any], times: int = 10) -> dict[str, Any]:
@@ -50,10 +48,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize(("schema", "value"), HOSTILE.values(), ids=HOSTILE)
 def test_a_schema_that_takes_for_ever_is_unusable_at_once(schema, value):
-    began = time.monotonic()
-    with pytest.raises(Unusable, match="the schema is not followed"):
+    with calls_below(10_000_000), pytest.raises(Unusable, match="the schema is not followed"):
         breach(schema, value)
-    assert time.monotonic() - began < SECONDS
 
 
 LINKED = {

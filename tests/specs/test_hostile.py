@@ -2,10 +2,10 @@
 
 import json
 import math
-import time
 
 import msgspec
 import pytest
+from counting import calls_below
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -48,15 +48,15 @@ def test_a_hostile_body_gives_bounded_breaches(protocol, kind, minimal):
     bodies = [value, {"model": value}, {"messages": [value]}, {"messages": [{"role": "user", "content": value}]}]
     bodies += [{"model": DEFAULT, **minimal, place: value} for place in PLACES[protocol]]
     bodies += [{"model": DEFAULT, **minimal, place: [value]} for place in PLACES[protocol]]
-    started = time.monotonic()
     for body in bodies:
-        found = specs.breaches(protocol, DEFAULT, body) + specs.body_breaches(protocol, "kimi-k3", body, required=True)
+        with calls_below(2_000_000):
+            found = specs.breaches(protocol, DEFAULT, body)
+            found += specs.body_breaches(protocol, "kimi-k3", body, required=True)
         assert len(found) <= 200
         for breach in found:
             assert len(breach.message) < 400
             assert len(json.dumps(msgspec.to_builtins(breach))) < 2000
             assert breach.message.isprintable()
-    assert time.monotonic() - started < 20
 
 
 @pytest.mark.parametrize("text", ["\ud800" * 10 + "ab", "é" * 16, "😀" * 8, "a" * 32, "你" * 10 + "é"], ids=ascii)
@@ -90,14 +90,14 @@ JSON = st.recursive(
 BODIES = st.dictionaries(WORDS, JSON, max_size=8)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(body=BODIES, protocol_=st.sampled_from(list(Protocol)), model_=st.sampled_from(ALL))
 def test_the_fast_and_the_explaining_validator_agree(body, protocol_, model_):
     for validator in (_request(protocol_, model_), _response(protocol_, model_, required=False)):
         assert validator.accepts(body) == (not validator.errors(body))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(body=BODIES, protocol_=st.sampled_from(list(Protocol)), model_=st.sampled_from(ALL))
 def test_a_breach_points_at_what_it_speaks_of(body, protocol_, model_):
     counted = {row.pointer for row in specs.constraints(protocol_, model_)}
