@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
+from conformance.generators.shrinking import BACKEND
 from conformance.plugin.marks import MARKS
 
-# A shared machine is slow at times; a deadline for each example would turn that into failures.
-settings.register_profile("suite", deadline=None)
+# Nothing is timed, since a shared machine is slow at times. The examples are the same everywhere, whatever other tests
+# ran before; ``pytest --hypothesis-profile search`` draws new ones.
+settings.register_profile(
+    "search", deadline=None, database=None, derandomize=False, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("suite", settings.get_profile("search"), derandomize=True, backend=BACKEND)
 settings.load_profile("suite")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_exchanges import answer, body, error, exchange, found
 
@@ -36,7 +36,7 @@ HEADERS = st.dictionaries(
     st.text(max_size=20) | st.sampled_from(["Bearer x", "Basic Og==", "application/json;", "9999999999999999999999"]),
     max_size=4,
 )
-BOUNDED = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+BOUNDED = settings(max_examples=60)
 
 
 @BOUNDED
