@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import time
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from conformance.client.budget import Spent
+from conformance.client.losses import LIMITED, Losses
 from conformance.client.sender import Client, Limits
 from conformance.client.targets import Target
 from conformance.probes.cell import Cell
@@ -20,6 +22,7 @@ INVALID_KEY = "invalid-key-of-kimi-conformance-0000000000000000"
 MOST_SILENCES = 3  # time-outs in a row, after which the target counts as gone; so it does after one endless answer
 MOST_BREAKS = 6  # broken connections in a row
 MOST_ERRORS = 24  # answers 429, or 5xx to valid requests, in a row
+MOST_IN_VAIN = 120.0  # seconds spent on such answers in a row, after which nothing is tried again
 
 
 class Sender(Protocol):
@@ -59,10 +62,12 @@ class Player:
     connect: Callable[[str, str | None, Limits], Sender] = Client  # another one reaches a server without a network
     output_tokens: int = 0
     stopped: str | None = None
+    losses: Losses = field(default_factory=Losses)
 
     def __post_init__(self) -> None:
         self._clients: dict[str, Sender] = {}
-        self._silent = self._broken = self._errors = 0
+        self._silent = self._broken = self._errors = self._limited = 0
+        self._in_vain = 0.0
 
     @property
     def requests(self) -> int:
@@ -139,19 +144,22 @@ class Player:
             parent=step.parent,
             trial=trial,
         )
-        exchange = draft
+        exchange, begun = draft, time.monotonic()
         for exchange in self._attempts(client, step, draft):
             self.record(redact(exchange, (self.target.key,)))
+        self.losses.count(step, exchange)
         answer = read(exchange)
         if answer.usage is not None and answer.usage.output is not None:
             self.output_tokens += answer.usage.output
         if step.patient and step.ceiling is None and not {Intent.HOSTILE, Intent.OVERSIZED} & set(step.intents):
             self._watch(exchange, valid=step.cures)
+            self._in_vain = self._in_vain + time.monotonic() - begun if self._errors else 0.0
         return answer
 
     def _attempts(self, client: Sender, step: Step, draft: Exchange) -> tuple[Exchange, ...]:
+        retry = step.patient and self._in_vain < MOST_IN_VAIN
         try:
-            return client.send(draft, retry=step.patient, retry_server_error=step.cures, ceiling=step.ceiling)
+            return client.send(draft, retry=retry, retry_server_error=step.cures, ceiling=step.ceiling)
         except Spent as reason:
             self.stopped = str(reason)
             raise Stopped(self.stopped) from None
@@ -179,6 +187,7 @@ class Player:
         status = exchange.response.status if exchange.response else 0
         self._silent = self._silent + 1 if kind == "timeout" else 0
         self._broken = self._broken + 1 if kind is not None else 0
+        self._limited = self._limited + 1 if status == LIMITED else 0
         if kind is not None or not (status >= 500 or status == 429):
             self._errors = 0
         elif valid or status == 429:
@@ -190,5 +199,8 @@ class Player:
         elif self._broken >= MOST_BREAKS:
             words = exchange.failure.message if exchange.failure else ""
             self.stopped = f"the target stopped answering ({words})"
+        elif self._limited >= MOST_ERRORS:
+            hint = "send more slowly with --rpm, or run again later"
+            self.stopped = f"the target rate limited {MOST_ERRORS} requests in a row (HTTP {LIMITED}); {hint}"
         elif self._errors >= MOST_ERRORS:
             self.stopped = f"the target answered {MOST_ERRORS} requests in a row with 429 or a server error"

@@ -11,6 +11,8 @@ import msgspec
 
 import conformance
 from conformance import protocols, specs
+from conformance.client import losses
+from conformance.client.losses import Losses
 from conformance.confirming import confirmed
 from conformance.gate import Gate, gate
 from conformance.judge import judge
@@ -35,6 +37,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     output_tokens: int
     stopped: str | None = None
     gaps: tuple[Gap, ...] = ()  # probes that a replay could not play
+    losses: Losses = msgspec.field(default_factory=Losses)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +66,7 @@ def finish(
     exchanges = list(recorded(out / JOURNAL))
     gaps = [gap for tally in tallies for gap in tally.gaps]
     stopped = next((tally.stopped for tally in tallies if tally.stopped), partial or unread)
-    partial = stopped or told(gaps)
+    partial = stopped or losses.told(tally.losses for tally in tallies) or told(gaps)
     rules = [rule for rule in settings.rules() if settings.basis in (None, rule.basis)]
     judged = judge(exchanges, rules=rules, protocols=settings.protocols, models=settings.models).verdicts
     judged = confirmed(judged, exchanges)

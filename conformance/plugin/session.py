@@ -245,6 +245,7 @@ class Session:
             output_tokens=self._player.output_tokens,
             stopped=self._player.stopped,
             gaps=tuple(self._gaps),
+            losses=self._player.losses,
         )
 
 
