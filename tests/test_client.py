@@ -6,11 +6,14 @@ import socket
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 
 import hostile_servers as servers
 import pytest
 
 from conformance.client import BadTarget, Client, Limits, Player, Stopped, preflight, resolve
+from conformance.client.budget import Allowance, Budget, Spent
+from conformance.client.player import MOST_IN_VAIN
 from conformance.client.targets import API, DIRECT, LOCAL_KEY, Target
 from conformance.probes import answers
 from conformance.probes.cell import Cell
@@ -280,6 +283,95 @@ def test_requests_are_paced() -> None:
     assert 1.5 < waits[1] <= 2
 
 
+# ------------------------------------------------------------------ connections that are used again
+
+
+def closes_used_again(connection: servers.Connection) -> None:
+    """Answer one request, and close as soon as the first byte of another comes."""
+    connection.request()
+    connection.answer(200, b"{}")
+    connection.socket.recv(1)
+
+
+def answers_by_halves(connection: servers.Connection) -> None:
+    connection.request()
+    connection.answer(200, b"{}")
+    connection.request()
+    connection.send(b"HTTP/1.1 20")
+
+
+def twice(handler: servers.Handler, budget: Budget | None = None) -> tuple[list[tuple[Exchange, ...]], int, int]:
+    """Two requests that are not tried again, how many were sent, and how many the server has read whole."""
+    limits = Limits(timeout=5, total_timeout=5, budget=budget)
+    with servers.serving(handler) as server, Client(server.url, "k", limits) as client:
+        fresh = draft(client, intents=(Intent.FRESH, Intent.VALID))
+        found = [client.send(fresh, retry=False) for _ in range(2)]
+        return found, client.requests, server.seen
+
+
+def test_a_connection_that_closes_when_it_is_used_again_is_no_evidence() -> None:
+    (first, second), sent, seen = twice(closes_used_again)
+    assert statuses(first) == statuses(second) == [200]
+    assert [(exchange.id, exchange.attempt, exchange.failure) for exchange in second] == [("one", 1, None)]
+    assert first[0].intents == (Intent.FRESH, Intent.VALID)
+    assert second[0].intents == (Intent.VALID,)  # the server may have read it the first time
+    assert (sent, seen) == (3, 2)
+
+
+def test_what_is_sent_once_more_is_paid_for_and_bounded(tmp_path: Path) -> None:
+    budget = Budget(path=tmp_path / "budget", allowance=Allowance(requests=3))
+    budget.open()
+    assert twice(closes_used_again, budget)[1] == 3
+    with pytest.raises(Spent):
+        twice(closes_used_again, budget)
+    budget.open()
+    small = Budget(path=tmp_path / "budget", allowance=Allowance(requests=2))
+    with pytest.raises(Spent):
+        twice(closes_used_again, small)
+
+
+def test_a_connection_that_closes_on_its_first_request_is_evidence() -> None:
+    with servers.serving(servers.closes) as server, Client(server.url, "k", QUICK) as client:
+        found = client.send(draft(client))
+        assert statuses(found) == [0]
+        assert (client.requests, server.seen) == (1, 1)
+
+
+def test_a_server_that_closes_again_on_a_fresh_connection_is_evidence() -> None:
+    def handle(connection: servers.Connection) -> None:
+        if connection.server.seen == 0:
+            closes_used_again(connection)
+        else:
+            connection.request()
+
+    (first, second), sent, _ = twice(handle)
+    assert (statuses(first), statuses(second)) == ([200], [0])
+    assert second[0].failure is not None
+    assert second[0].failure.kind == "reset"
+    assert sent == 3
+
+
+def test_an_answer_that_breaks_off_on_a_connection_that_was_used_before_is_evidence() -> None:
+    (_, second), sent, seen = twice(answers_by_halves)
+    assert statuses(second) == [0]
+    assert second[0].failure is not None
+    assert (sent, seen) == (2, 2)
+
+
+def test_a_connection_that_was_idle_for_long_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[int] = []
+
+    def handle(connection: servers.Connection) -> None:
+        opened.append(1)
+        servers.fixed(200, b"{}")(connection)
+
+    for idle, connections in ((3600.0, 1), (0.0, 2)):
+        monkeypatch.setattr("conformance.client.deadlines.LONGEST_IDLE", idle)
+        opened.clear()
+        twice(handle)
+        assert len(opened) == connections
+
+
 # ------------------------------------------------------------------ targets
 
 
@@ -440,7 +532,7 @@ GONE = {
     "time-outs": (servers.silent, 3, "did not finish an answer 3 times in a row"),
     "broken connections": (servers.closes, 6, "stopped answering"),
     "server errors": (servers.fixed(500, b"{}"), 24, "24 requests in a row with 429 or a server error"),
-    "rate limits": (servers.fixed(429, b"{}"), 24, "24 requests in a row with 429 or a server error"),
+    "rate limits": (servers.fixed(429, b"{}"), 24, r"rate limited 24 requests in a row \(HTTP 429\); .* --rpm"),
 }
 
 
@@ -457,6 +549,19 @@ def test_a_target_that_is_gone_ends_the_run(name: str) -> None:
             playing.play("another", CELL, steps(Step(body=b"{}")))
         playing.close()
     assert len(kept) == number
+
+
+def test_a_target_that_lets_us_wait_in_vain_is_not_waited_for_without_end() -> None:
+    kept: list[Exchange] = []
+    with servers.serving(servers.fixed(429, b"{}", "Retry-After: 0")) as server:
+        playing = player(server.url, kept)
+        playing.limits = Limits(timeout=5, total_timeout=5, retries=2)
+        playing.play("before", CELL, steps(Step(body=b"{}"), Step(body=b"{}")))
+        playing._in_vain = MOST_IN_VAIN
+        playing.play("after", CELL, steps(Step(body=b"{}"), Step(body=b"{}")))
+        playing.close()
+    assert [exchange.attempt for exchange in kept] == [1, 2, 3, 1, 2, 3, 1, 1]
+    assert playing._in_vain > MOST_IN_VAIN
 
 
 def test_server_errors_on_requests_that_may_be_refused_do_not_count_as_the_target_being_gone() -> None:

@@ -1,7 +1,8 @@
-"""An httpx transport whose every exchange ends by a deadline, whatever the server does.
+"""An httpx transport whose every exchange ends by a deadline, whatever the server does, and on a connection of ours.
 
 httpx bounds each read, so a server that drips one byte at a time holds it for ever, also within the headers. Here the
-deadline is applied where bytes are read and written.
+deadline is applied where bytes are read and written. There it also shows whether a connection that was used before
+closed without a word: a server may close an idle one at any time (RFC 9112, 9.3.1), so that is no answer of its own.
 """
 
 from __future__ import annotations
@@ -16,34 +17,44 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 import httpx
 
+LONGEST_IDLE = 4.0  # seconds; servers often close after 5, and a firewall forgets a connection without a word
+
 _SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 
 
-class Deadline:
-    """The moment (``time.monotonic``) by which the exchange in hand must end; shared by a transport and its sockets."""
+class Current:
+    """The exchange in hand, shared by a transport and its sockets: until when (``time.monotonic``), and what it met."""
 
     def __init__(self) -> None:
-        self.at = float("inf")
+        self.begin(float("inf"))
+
+    def begin(self, until: float) -> None:
+        """Another exchange begins."""
+        self.until = until
+        self.connected = False  # for this exchange
+        self.answered = False  # by any byte
 
     def left(self, timeout: float | None) -> float:
         """Seconds that one network operation may take."""
-        left = self.at - time.monotonic()
+        left = self.until - time.monotonic()
         return left if timeout is None else min(timeout, left)
 
 
 class _Stream(httpcore.NetworkStream):
-    def __init__(self, inner: httpcore.NetworkStream, deadline: Deadline) -> None:
+    def __init__(self, inner: httpcore.NetworkStream, current: Current) -> None:
         self._inner = inner
-        self._deadline = deadline
+        self._current = current
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        left = self._deadline.left(timeout)
+        left = self._current.left(timeout)
         if left <= 0:
             raise httpcore.ReadTimeout("the time for the whole exchange is over")
-        return self._inner.read(max_bytes, left)
+        data = self._inner.read(max_bytes, left)
+        self._current.answered = self._current.answered or data != b""
+        return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        left = self._deadline.left(timeout)
+        left = self._current.left(timeout)
         if left <= 0:
             raise httpcore.WriteTimeout("the time for the whole exchange is over")
         self._inner.write(buffer, left)
@@ -54,17 +65,17 @@ class _Stream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        left = max(self._deadline.left(timeout), 0.001)
-        return _Stream(self._inner.start_tls(ssl_context, server_hostname, left), self._deadline)
+        left = max(self._current.left(timeout), 0.001)
+        return _Stream(self._inner.start_tls(ssl_context, server_hostname, left), self._current)
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
 
 
 class _Backend(httpcore.NetworkBackend):
-    def __init__(self, deadline: Deadline) -> None:
+    def __init__(self, current: Current) -> None:
         self._inner = httpcore.SyncBackend()
-        self._deadline = deadline
+        self._current = current
 
     def connect_tcp(
         self,
@@ -74,9 +85,10 @@ class _Backend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[_SocketOption] | None = None,
     ) -> httpcore.NetworkStream:
-        left = max(self._deadline.left(timeout), 0.001)
+        left = max(self._current.left(timeout), 0.001)
         inner = self._inner.connect_tcp(host, port, left, local_address, socket_options)
-        return _Stream(inner, self._deadline)
+        self._current.connected = True
+        return _Stream(inner, self._current)
 
 
 class _Body(httpx.SyncByteStream):
@@ -97,9 +109,9 @@ class DeadlineTransport(httpx.BaseTransport):
     """
 
     def __init__(self, url: str, *, timeout: float) -> None:
-        self.deadline = Deadline()
+        self.current = Current()
         self._timeout = timeout
-        self._pool = _pool(url, self.deadline)
+        self._pool = _pool(url, self.current)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send; the response's body is still to be read."""
@@ -119,19 +131,30 @@ class DeadlineTransport(httpx.BaseTransport):
         )
         return httpx.Response(response.status, headers=response.headers, stream=_Body(response))
 
+    @property
+    def stale(self) -> bool:
+        """Whether the exchange in hand, now over, met a connection that was used before, and not a byte came on it."""
+        return not self.current.connected and not self.current.answered
+
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections; the next exchange opens another."""
         self._pool.close()
 
 
-def _pool(url: str, deadline: Deadline) -> httpcore.ConnectionPool:
+def _pool(url: str, current: Current) -> httpcore.ConnectionPool:
     parts = httpx.URL(url)
     context = httpx.create_ssl_context() if parts.scheme == "https" else None
-    backend = _Backend(deadline)
+    backend = _Backend(current)
     proxy = None if is_loopback(parts.host) or proxy_bypass(parts.host) else getproxies().get(parts.scheme)
+    shared: dict[str, Any] = {
+        "ssl_context": context,
+        "network_backend": backend,
+        "max_connections": 4,
+        "keepalive_expiry": LONGEST_IDLE,
+    }
     if proxy is not None and proxy.startswith("http"):
-        return httpcore.HTTPProxy(proxy, ssl_context=context, network_backend=backend, max_connections=4)
-    return httpcore.ConnectionPool(ssl_context=context, network_backend=backend, max_connections=4)
+        return httpcore.HTTPProxy(proxy, **shared)
+    return httpcore.ConnectionPool(**shared)
 
 
 def is_loopback(host: str) -> bool:

@@ -84,7 +84,7 @@ class Client:
         while True:
             number = len(attempts) + 1
             try:
-                exchange = self._counted(draft if number == 1 else _retried(draft, number), ceiling)
+                exchange = self._attempt(draft if number == 1 else _retried(draft, number), ceiling)
             except Spent:
                 if attempts:
                     return tuple(attempts)
@@ -107,6 +107,17 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _attempt(self, draft: Exchange, ceiling: int | None) -> Exchange:
+        """What one attempt came to; where it met a stale connection, what the same came to on a fresh one.
+
+        Both are sent, paced and paid for, but the first is nobody's answer and so no evidence.
+        """
+        exchange = self._counted(draft, ceiling)
+        if exchange.response is None and _kind(exchange) == "reset" and self._transport.stale:
+            self._transport.close()
+            exchange = self._counted(_no_longer_fresh(draft), ceiling)
+        return exchange
+
     def _counted(self, draft: Exchange, ceiling: int | None) -> Exchange:
         budget = self.limits.budget
         if budget is None:
@@ -121,7 +132,7 @@ class Client:
         self.requests += 1
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         begun = time.monotonic()
-        self._transport.deadline.at = begun + self.limits.total_timeout
+        self._transport.current.begin(begun + self.limits.total_timeout)
         chunks: list[Chunk] = []
         head: tuple[int, tuple[tuple[str, str], ...]] | None = None
         failure: Failure | None = None
@@ -161,7 +172,7 @@ class Client:
                 return Failure(kind="cut", message=f"the body is larger than {largest} bytes; the rest was not read")
             if counted is not None and counted.reached(data):
                 return Failure(kind="cut", message=f"the stream went beyond {ceiling} tokens; we hung up")
-            if now > self._transport.deadline.at:
+            if now > self._transport.current.until:
                 return Failure(kind="timeout", message="the time for the whole exchange is over")
         return None
 
@@ -223,14 +234,22 @@ def _words(error: Exception) -> str:
 
 
 def _retried(draft: Exchange, number: int) -> Exchange:
-    """The draft of a further attempt; the first may have filled a cache, so the prompt is no longer fresh."""
-    intents = tuple(intent for intent in draft.intents if intent is not Intent.FRESH)
-    return replace(draft, id=f"{draft.id}.{number}", attempt=number, intents=intents)
+    """The draft of a further attempt."""
+    return _no_longer_fresh(replace(draft, id=f"{draft.id}.{number}", attempt=number))
+
+
+def _no_longer_fresh(draft: Exchange) -> Exchange:
+    """A draft whose prompt may stand in a cache, since it was sent before."""
+    return replace(draft, intents=tuple(intent for intent in draft.intents if intent is not Intent.FRESH))
+
+
+def _kind(exchange: Exchange) -> str | None:
+    return exchange.failure.kind if exchange.failure is not None else None
 
 
 def _worth_another(exchange: Exchange, server_error: bool) -> bool:
     if exchange.failure is not None:
-        return exchange.failure.kind in ("refused", "reset")
+        return _kind(exchange) in ("refused", "reset")
     status = exchange.response.status if exchange.response else 0
     return status in TRANSIENT or (server_error and status >= 500)
 
