@@ -14,7 +14,7 @@ from conformance.proxy.addresses import BadAddress, Listen, Upstream
 from conformance.proxy.relay import Relay, Taps
 
 GRACE_SECONDS = 1.0  # that open exchanges get at the end
-START_SECONDS = 20.0
+START_SECONDS = 60.0
 BACKLOG = 128
 
 

@@ -54,7 +54,7 @@ def proxying(upstream: str, out: Path, *arguments: str) -> Iterator[tuple[str, s
         yield line.split()[2].rstrip(","), process
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(SECONDS)
         process.stdout.close()
         process.stderr.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from conformance import proxy
 from conformance.evidence.tap import Budget, Seen, Tap
@@ -101,6 +101,11 @@ class Peer:
 
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)
+
+    def ends(self) -> None:
+        """Send nothing more."""
+        with suppress(OSError):  # the other side has closed altogether
+            self.socket.shutdown(socket.SHUT_WR)
 
 
 class Between:

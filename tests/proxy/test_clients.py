@@ -16,6 +16,7 @@ pytest.importorskip("anthropic")
 import anthropic
 import openai
 from pydantic import BaseModel
+from scripted_upstream import SECONDS
 
 from conformance import proxy
 from conformance.evidence import read
@@ -43,10 +44,10 @@ class Proxied:
         self.base_url = base_url
 
     def openai(self) -> openai.OpenAI:
-        return openai.OpenAI(api_key=DEFAULT_KEY, base_url=f"{self.base_url}/v1", max_retries=0, timeout=20)
+        return openai.OpenAI(api_key=DEFAULT_KEY, base_url=f"{self.base_url}/v1", max_retries=0, timeout=SECONDS)
 
     def anthropic(self) -> anthropic.Anthropic:
-        return anthropic.Anthropic(auth_token=DEFAULT_KEY, base_url=self.base_url, max_retries=0, timeout=20)
+        return anthropic.Anthropic(auth_token=DEFAULT_KEY, base_url=self.base_url, max_retries=0, timeout=SECONDS)
 
 
 @contextmanager
@@ -57,7 +58,7 @@ def judging(journal: Path) -> Iterator[tuple[proxy.Desk, list[proxy.Told]]]:
     try:
         yield desk, told
     finally:
-        desk.close(60)
+        desk.close(SECONDS)
     assert not desk.unjudged
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from scripted_upstream import SECONDS
 
 from conformance.evidence import Journal, read
 from conformance.evidence.tap import TOO_LARGE, UNREADABLE, Budget, Tap
@@ -144,7 +145,7 @@ def desk(tmp_path: Path, **options: object) -> Iterator[tuple[Desk, list[Told]]]
     try:
         yield found, told
     finally:
-        found.close(60)
+        found.close(SECONDS)
 
 
 def test_the_process_judges_in_order_and_finishes_at_the_end(tmp_path: Path):
