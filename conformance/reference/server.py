@@ -15,7 +15,8 @@ from conformance.reference.application import app
 from conformance.reference.hooks import Hooks
 from conformance.reference.settings import Settings
 
-_START = 20.0  # seconds that a start may take on a busy machine
+_START = 60.0  # seconds that a start may take on a busy machine
+_IDLE = 3600  # seconds; closing idle connections soon would break off what a slow client has on its way
 _GRACE = 1  # seconds that open streams get at the end
 
 
@@ -51,7 +52,7 @@ def running(
     """Serve while the context is open, on as many ports as addresses are asked for.
 
     ``port`` is the first one's (0: any free one), further ones are free ones. Raises PortTakenError, or NotStartedError
-    after 20 seconds; leaving stops the server within a few seconds, whatever streams are open.
+    after a minute; leaving stops the server within a few seconds, whatever streams are open.
     """
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(_bound(host, port if number == 0 else 0)) for number in range(addresses)]
@@ -64,6 +65,7 @@ def running(
             server_header=False,
             date_header=False,
             timeout_graceful_shutdown=_GRACE,
+            timeout_keep_alive=_IDLE,
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=(sockets,), name="reference server", daemon=True)

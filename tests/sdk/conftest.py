@@ -34,11 +34,11 @@ def server() -> Iterator[Running]:
 
 @pytest.fixture(scope="session")
 def openai_client(server: Running) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(api_key=DEFAULT_KEY, base_url=f"{server.base_url}/v1", max_retries=0, timeout=20) as client:
+    with openai.OpenAI(api_key=DEFAULT_KEY, base_url=f"{server.base_url}/v1", max_retries=0, timeout=60) as client:
         yield client
 
 
 @pytest.fixture(scope="session")
 def anthropic_client(server: Running) -> Iterator[anthropic.Anthropic]:
-    with anthropic.Anthropic(auth_token=DEFAULT_KEY, base_url=server.base_url, max_retries=0, timeout=20) as client:
+    with anthropic.Anthropic(auth_token=DEFAULT_KEY, base_url=server.base_url, max_retries=0, timeout=60) as client:
         yield client
