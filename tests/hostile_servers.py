@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 
 Handler = Callable[["Connection"], None]
 
+PATIENCE = 60.0  # seconds for what must come: a loaded machine is slow, and a time-out that is in vain is rare
+SHORT = (0.3, 3.0, 30.0)  # time-outs that are to run out, each where the one before was too short for a loaded machine
+
 
 @dataclass
 class Connection:
@@ -50,8 +53,15 @@ class Connection:
         lines = [f"HTTP/1.1 {status} X", f"Content-Type: {media_type}", f"Content-Length: {len(body)}", *headers]
         self.send("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
 
-    def wait(self, seconds: float = 60) -> None:
-        self.server.stopping.wait(seconds)
+    def wait(self, seconds: float = PATIENCE) -> bool:
+        """Whether the server stopped meanwhile."""
+        return self.server.stopping.wait(seconds)
+
+    def drip(self, data: bytes) -> None:
+        """Send something again and again, but not for ever, so that a client without a limit fails its test."""
+        until = time.monotonic() + PATIENCE
+        while not self.wait(0.05) and time.monotonic() < until:
+            self.send(data)
 
 
 @dataclass
@@ -94,7 +104,15 @@ def serving(handler: Handler) -> Iterator[Server]:
         yield server
     finally:
         server.close()
-        thread.join(5)
+        thread.join(PATIENCE)
+
+
+@contextlib.contextmanager
+def closed_port() -> Iterator[str]:
+    """A URL where nobody listens, and nobody else can: the port is taken."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
 def always(answer: Callable[[Connection, bytes], None]) -> Handler:
@@ -153,15 +171,13 @@ def endless(connection: Connection) -> None:
 def drips_headers(connection: Connection) -> None:
     connection.request()
     connection.send(b"HTTP/1.1 200 OK\r\nX-Slow: ")
-    while not connection.server.stopping.wait(0.05):
-        connection.send(b"a")
+    connection.drip(b"a")
 
 
 def drips_body(connection: Connection) -> None:
     connection.request()
     connection.send(STREAM_HEAD)
-    while not connection.server.stopping.wait(0.05):
-        connection.send(chunk(b":\n"))
+    connection.drip(chunk(b":\n"))
 
 
 def huge_header(connection: Connection) -> None:
@@ -176,9 +192,7 @@ def no_http(connection: Connection) -> None:
 
 def endless_informational(connection: Connection) -> None:
     connection.request()
-    while not connection.server.stopping.is_set():
-        connection.send(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
-        time.sleep(0.01)
+    connection.drip(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
 
 
 def short_body(connection: Connection) -> None:

@@ -7,6 +7,7 @@ import socket
 import threading
 
 import pytest
+from hostile_servers import closed_port
 from scripted_upstream import CHAT, SECONDS, Between, Peer, between
 
 from conformance import proxy
@@ -218,7 +219,9 @@ def test_what_an_idle_connection_says_is_no_answer_to_the_next_request():
 
 
 @pytest.mark.parametrize("said", [b"", b"HTTP/1.1 200 O"])
-def test_only_a_connection_closed_without_a_byte_may_have_been_idle(said):
+def test_only_a_connection_closed_without_a_byte_may_have_been_idle(said, monkeypatch):
+    monkeypatch.setattr(passage, "IDLE_CLOSE_SECONDS", SECONDS)
+
     def script(peer: Peer) -> None:
         peer.request()
         peer.send(OK)
@@ -378,12 +381,11 @@ def test_no_answer_is_a_marked_502_in_the_envelope_of_the_surface(answer: bytes,
 
 
 def test_an_upstream_that_is_not_there_is_a_502():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    target = proxy.upstream(f"http://127.0.0.1:{port}")
+    port = proxy.listen(":0")
     with (
-        proxy.running(target, proxy.listen(":0"), tap=lambda *_: None, take=lambda _: None) as running,
-        socket.create_connection(("127.0.0.1", int(running.base_url.rpartition(":")[2]))) as connection,
+        closed_port() as url,
+        proxy.running(proxy.upstream(url), port, tap=lambda *_: None, take=lambda _: None) as running,
+        socket.create_connection(("127.0.0.1", int(running.base_url.rpartition(":")[2])), SECONDS) as connection,
     ):
         peer = Peer(connection)
         peer.send(POST + b"\r\n" + BODY)
@@ -420,7 +422,7 @@ def test_an_upstream_that_is_the_proxy_itself_is_found_out():
     target = proxy.upstream(f"http://127.0.0.1:{port}")
     with (
         proxy.running(target, place, tap=lambda *_: None, take=lambda _: None),
-        socket.create_connection(("127.0.0.1", port)) as connection,
+        socket.create_connection(("127.0.0.1", port), SECONDS) as connection,
     ):
         peer = Peer(connection)
         peer.send(POST + b"\r\n" + BODY)
