@@ -16,10 +16,26 @@ from conformance.client.targets import DEFAULT_KEY_ENV
 from conformance.evidence import Unreadable, beside
 from conformance.gate import Exit
 from conformance.models import ALL
+from conformance.recording.cassette import Provenance
 from conformance.recording.library import DEFAULT, Library, committed
 from conformance.recording.verification import Use, problems, unused
 from conformance.reports.safe import safe
 from conformance.values import Protocol
+
+
+class CassetteEntry(Provenance, frozen=True, kw_only=True):
+    """One cassette, as ``cassettes list --format json`` lists it."""
+
+    path: str
+    bytes: int
+
+
+class ProblemEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is wrong, as ``cassettes verify --format json`` lists it."""
+
+    path: str
+    reason: str
+
 
 HEADINGS = ("cassette", "exchanges from", "seed", "recorded", "bytes")
 
@@ -50,20 +66,22 @@ def listed(folder: str | None, *, output: str) -> None:
     library = library_of(folder)
     try:
         rows = [
-            {"path": path.relative_to(library.folder).as_posix(), "bytes": _size(path), **msgspec.to_builtins(row)}
+            CassetteEntry(
+                **msgspec.structs.asdict(row), path=path.relative_to(library.folder).as_posix(), bytes=_size(path)
+            )
             for path, row in library.provenances.items()
         ]
     except Unreadable as error:
         raise click.UsageError(safe(str(error))) from None
     if output == "json":
-        dump(rows)
+        dump(msgspec.to_builtins(rows))
         return
-    table = [HEADINGS, *((r["path"], _origin(r), str(r["seed"]), r["recorded"], str(r["bytes"])) for r in rows)]
+    table = [HEADINGS, *((row.path, _origin(row), str(row.seed), row.recorded, str(row.bytes)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for line in table:
         shown = (safe(cell).ljust(width) for cell, width in zip(line, widths, strict=True))
         click.echo("  ".join(shown).rstrip())
-    click.echo(f"{len(rows)} cassettes, {sum(row['bytes'] for row in rows)} bytes")
+    click.echo(f"{len(rows)} cassettes, {sum(row.bytes for row in rows)} bytes")
 
 
 @cassettes.command("verify")
@@ -74,12 +92,13 @@ def verified(ctx: click.Context, folder: str | None, *, output: str) -> None:
     """Read every cassette again: whether it parses, is used, fits the documents of today and holds no secret."""
     library = library_of(folder)
     key = os.environ.get(DEFAULT_KEY_ENV, "").strip()
-    found = [{"path": str(one.path), "reason": one.reason} for one in problems(library, _used(), (key,) if key else ())]
+    wrong = problems(library, _used(), (key,) if key else ())
+    found = [ProblemEntry(path=str(one.path), reason=one.reason) for one in wrong]
     if output == "json":
-        dump(found)
+        dump(msgspec.to_builtins(found))
     else:
         for one in found:
-            click.echo(f"{safe(one['path'])}: {safe(one['reason'])}")
+            click.echo(f"{safe(one.path)}: {safe(one.reason)}")
         count = sum(1 for _ in library.paths())
         click.echo(f"{count} cassettes, {len(found)} problem{'s' * (len(found) != 1)}")
     ctx.exit(Exit.FAILED if found else Exit.CONFORMING)
@@ -116,8 +135,8 @@ def _used() -> frozenset[Use]:
     )
 
 
-def _origin(row: dict[str, Any]) -> str:
-    return f"{row['target']} (reference server)" if row["reference"] else str(row["target"])
+def _origin(row: Provenance) -> str:
+    return f"{row.target} (reference server)" if row.reference else row.target
 
 
 def _size(path: Path) -> int:

@@ -14,7 +14,14 @@ from conformance.cli.check_files import Source
 from conformance.cli.printable import counted, dump, plain, printed, style
 from conformance.evidence import Large, Recording, Unreadable
 from conformance.gate import Gate
-from conformance.reports.document import Decision, FindingEntry, VerdictEntry, finding_entry, verdict_entry
+from conformance.reports.document import (
+    Decision,
+    FindingEntry,
+    VerdictEntry,
+    decision_entry,
+    finding_entry,
+    verdict_entry,
+)
 from conformance.reports.order import weight
 from conformance.reports.safe import safe
 from conformance.values import Finding, Level, Outcome, Verdict
@@ -74,7 +81,7 @@ def as_json(
         verdicts=tuple(verdict_entry(each) for each in verdicts if verbose or each.outcome not in SILENT),
         not_exercised=tuple(rule for rule in silent if rule not in heard),
         counts=gate.counts,
-        decision=Decision(code=int(gate.code), headline=gate.headline, reason=gate.reason),
+        decision=decision_entry(gate),
         files=tuple(_file(source) for source in sources),
         unreadable=tuple(UnreadableEntry(file=error.path, reason=error.reason) for error in unreadable),
     )

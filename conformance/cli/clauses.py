@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import click
+import msgspec
 
 from conformance import specs
 from conformance.cli.options import OneOf, format_option
@@ -38,23 +38,27 @@ def clauses(names: tuple[str, ...], *, output: str, uncovered: bool) -> None:
     if uncovered:
         found = [clause for clause in found if _state(clause) == "uncovered"]
     if output == "json":
-        dump([entry(clause) for clause in found])
+        dump(msgspec.to_builtins([entry(clause) for clause in found]))
     elif uncovered:
         _list(found)
     else:
         _coverage(found)
 
 
-def entry(clause: Clause) -> dict[str, Any]:
-    """One clause as JSON; it is uncovered where ``rules`` is empty and ``excluded`` is null."""
-    return {
-        "document": clause.document,
-        "place": clause.place,
-        "line": clause.line,
-        "text": clause.text,
-        "rules": list(clause.rules),
-        "excluded": clause.excluded,
-    }
+class ClauseEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One clause, as ``clauses --format json`` lists it; uncovered where there is neither a rule nor a reason."""
+
+    document: str
+    place: str
+    line: int
+    text: str
+    rules: tuple[str, ...]
+    excluded: str | None  # the reason why no rule tests it
+
+
+def entry(clause: Clause) -> ClauseEntry:
+    """One clause as JSON has it."""
+    return ClauseEntry(**{name: getattr(clause, name) for name in ClauseEntry.__struct_fields__})
 
 
 def _state(clause: Clause) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import click
 import msgspec
 
 from conformance.cli.banner import decided
 from conformance.cli.options import format_option, model_option, protocol_option
-from conformance.cli.printable import coloured, dump, plain, style
+from conformance.cli.printable import coloured, dump, printed, style
 from conformance.client import BadTarget, Limits, Player, Stopped, Target, preflight, resolve, serving
 from conformance.client.targets import DEFAULT_KEY_ENV
 from conformance.gate import Gate, gate
@@ -24,6 +23,7 @@ from conformance.probes.cell import Cell
 from conformance.probes.script import Script
 from conformance.reports.constraints import RULE_OF, ConstraintEntry, Constraints, Line, lines
 from conformance.reports.constraints import constraints as counted
+from conformance.reports.document import Decision, decision_entry
 from conformance.reports.order import ordered
 from conformance.reports.safe import safe
 from conformance.values import Exchange, Finding, Level, Protocol
@@ -31,6 +31,15 @@ from conformance.values import Exchange, Finding, Level, Protocol
 SCRIPTS = {"each-constraint-broken": probes.broken, "each-allowed-edge": probes.allowed}  # named as in the suite
 FURTHER = {"constraints-broken-further": probes.further}
 SHOWN = 20  # findings
+
+
+class ConstraintsDocument(Constraints, frozen=True, kw_only=True):
+    """What ``constraints --format json`` prints."""
+
+    schema: str = "urn:kimi-conformance:constraints:1"
+    requests: int
+    output_tokens: int
+    decision: Decision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +105,7 @@ def constraints(
     except MissingSchemathesisError as error:
         raise click.UsageError(str(error)) from None
     if output == "json":
-        dump(_document(outcome))
+        dump(printed(_document(outcome)))
     else:
         for line in _results(outcome.constraints):
             click.echo(line)
@@ -143,14 +152,13 @@ def _progress(words: str) -> None:
         click.echo(f"\r\x1b[K{words}", nl=False, err=True)
 
 
-def _document(outcome: _Outcome) -> dict[str, Any]:
-    decision = outcome.decision
-    return {
-        **msgspec.to_builtins(outcome.constraints),
-        "requests": outcome.requests,
-        "output_tokens": outcome.output_tokens,
-        "decision": {"code": int(decision.code), "headline": decision.headline, "reason": plain(decision.reason)},
-    }
+def _document(outcome: _Outcome) -> ConstraintsDocument:
+    return ConstraintsDocument(
+        **msgspec.structs.asdict(outcome.constraints),
+        requests=outcome.requests,
+        output_tokens=outcome.output_tokens,
+        decision=decision_entry(outcome.decision),
+    )
 
 
 def _results(found: Constraints) -> Iterator[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any
 
 import click
+import msgspec
 
 from conformance.cli.listing import Entry, in_words, listing
 from conformance.cli.options import format_option
@@ -24,7 +24,7 @@ def faults(patterns: tuple[str, ...], *, output: str) -> None:
     """List the faults that the reference server can be given: serve --fault ID makes it break one promise."""
     listed = chosen_faults(patterns)
     if output == "json":
-        dump([entry(fault) for fault in listed])
+        dump(msgspec.to_builtins([entry(fault) for fault in listed]))
         return
     for line in listing(map(_listed, listed), "fault"):
         click.echo(line)
@@ -44,18 +44,22 @@ def chosen_faults(patterns: Sequence[str]) -> list[Fault]:
         raise click.UsageError(f"No fault matches {error.pattern!r}. {hint}") from None
 
 
-def entry(fault: Fault) -> dict[str, Any]:
-    """One fault as JSON."""
-    return {
-        "id": fault.id,
-        "sentence": fault.sentence,
-        "stage": fault.stage,
-        "protocols": [protocol.value for protocol in fault.protocols],
-        "modes": list(fault.modes),
-        "models": list(fault.models),
-        "caught_by": list(fault.caught_by),
-        "seen": list(fault.seen),
-    }
+class FaultEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One fault, as ``faults --format json`` lists it."""
+
+    id: str
+    sentence: str
+    stage: str
+    protocols: tuple[Protocol, ...]
+    modes: tuple[str, ...]
+    models: tuple[str, ...]
+    caught_by: tuple[str, ...]
+    seen: tuple[str, ...]  # public reports, "owner/repository#number"
+
+
+def entry(fault: Fault) -> FaultEntry:
+    """One fault as JSON has it."""
+    return FaultEntry(**{name: getattr(fault, name) for name in FaultEntry.__struct_fields__})
 
 
 def _listed(fault: Fault) -> Entry:

@@ -9,25 +9,72 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from conformance.cli.banner import decided
 from conformance.cli.options import format_option, model_option, protocol_option
-from conformance.cli.printable import coloured, dump, plain
+from conformance.cli.printable import coloured, dump, printed
 from conformance.client import BadTarget, Limits, Player, preflight, resolve, serving
 from conformance.client.targets import DEFAULT_KEY_ENV, Target
 from conformance.gate import Gate, gate
 from conformance.models import ALL
 from conformance.probes.cell import Cell
+from conformance.reports.document import Decision, decision_entry
 from conformance.reports.safe import safe
-from conformance.values import Exchange, Protocol
+from conformance.values import Basis, Exchange, Level, Protocol
 
 if TYPE_CHECKING:
     from conformance.fuzzing import Fuzzed, Order
+    from conformance.generators.failure import Failure
 
 EXAMPLES, LIVE_EXAMPLES = 2000, 200  # the embedded server costs nothing
 LIVE_TOKENS = 64  # output tokens that a generated request to another target asks for at most
 PORT = 8788  # where serve listens by default
 LIVE_SHRINK = 60  # calls that one shrinking may send there
+
+
+class FailureEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One failure; its requests stand in the failure file."""
+
+    rule: str
+    level: Level
+    basis: Basis
+    protocol: Protocol
+    model: str
+    message: str
+    pointer: str
+    expected: Any
+    actual: Any
+    kind: str  # valid, broken, hostile or conversation
+    also: tuple[str, ...]  # other rules that the same requests break
+    examples: int  # drawn until it showed
+    tries: int  # of shrinking
+    requests: int
+    edits_to_nearest: int | None  # from the nearest accepted request; None where there is none
+    file: str
+
+
+_REDUCED = frozenset({"requests", "edits_to_nearest", "file"})  # fields that a failure has otherwise, or not at all
+
+
+class FuzzCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """How much was drawn, sent and found."""
+
+    examples: int
+    requests: int
+    failures: int
+
+
+class FuzzDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``fuzz --format json`` prints."""
+
+    schema: str = "urn:kimi-conformance:fuzz:1"
+    target: str
+    seed: int
+    counts: FuzzCounts
+    partial: str | None  # why it ended early
+    decision: Decision
+    failures: tuple[FailureEntry, ...]
 
 
 @click.command()
@@ -147,7 +194,7 @@ def _tell(done: Fuzzed, decision: Gate, files: list[str], order: Order, target: 
     from conformance.reports.failure import lines  # noqa: PLC0415 (see above)
 
     if output == "json":
-        dump(_document(done, decision, files, order, target))
+        dump(printed(_document(done, decision, files, order, target)))
     else:
         where = f"http://127.0.0.1:{PORT}" if target.embedded else target.base_urls[0]
         for failure, file in zip(done.failures, files, strict=True):
@@ -161,29 +208,21 @@ def _tell(done: Fuzzed, decision: Gate, files: list[str], order: Order, target: 
     decided(decision, err=output == "json")
 
 
-def _document(done: Fuzzed, decision: Gate, files: list[str], order: Order, target: Target) -> dict[str, Any]:
-    """What ``--format json`` prints; the requests stand in the failure files."""
-    return {
-        "target": target.name,
-        "seed": order.seed,
-        "counts": {"examples": done.examples, "requests": done.requests, "failures": len(done.failures)},
-        "partial": done.partial,
-        "decision": {"code": int(decision.code), "headline": decision.headline, "reason": decision.reason},
-        "failures": [
-            {
-                **{
-                    name: plain(getattr(failure, name))
-                    for name in ("rule", "level", "basis", "protocol", "model", "message", "pointer", "expected")
-                },
-                "actual": plain(failure.actual),
-                "kind": failure.kind,
-                "also": list(failure.also),
-                "examples": failure.examples,
-                "tries": failure.tries,
-                "requests": len(failure.requests),
-                "edits_to_nearest": None if failure.nearest is None else len(failure.nearest.edits),
-                "file": file,
-            }
-            for failure, file in zip(done.failures, files, strict=True)
-        ],
-    }
+def _document(done: Fuzzed, decision: Gate, files: list[str], order: Order, target: Target) -> FuzzDocument:
+    return FuzzDocument(
+        target=target.name,
+        seed=order.seed,
+        counts=FuzzCounts(examples=done.examples, requests=done.requests, failures=len(done.failures)),
+        partial=done.partial,
+        decision=decision_entry(decision),
+        failures=tuple(_entry(failure, file) for failure, file in zip(done.failures, files, strict=True)),
+    )
+
+
+def _entry(failure: Failure, file: str) -> FailureEntry:
+    return FailureEntry(
+        **{name: getattr(failure, name) for name in FailureEntry.__struct_fields__ if name not in _REDUCED},
+        requests=len(failure.requests),
+        edits_to_nearest=None if failure.nearest is None else len(failure.nearest.edits),
+        file=file,
+    )

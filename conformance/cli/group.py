@@ -36,6 +36,7 @@ COMMANDS = {  # in the order of the help; the module of each is conformance.cli.
     "explain": "Say what one rule demands, where a document says it, and what passes and fails.",
     "clauses": "Show which sentences of the documents the rules test.",
     "spec": "Show the effective OpenAPI documents and their sources.",
+    "schema": "Print the JSON Schema of an output that programs read.",
     "serve": "Serve the reference implementation on this machine.",
     "faults": "List the faults that the reference server can be given.",
     "selftest": "Run every fault against the rules that must catch it: the kill matrix.",

@@ -48,9 +48,13 @@ def _scalar(value: object) -> Any:
 
 
 def printed(document: msgspec.Struct) -> dict[str, Any]:
-    """A document of ours as JSON: its own lists are whole, what stands in their entries is bounded."""
-    fields = msgspec.structs.asdict(document).items()
-    return {name: [plain(one) for one in value] if isinstance(value, tuple) else plain(value) for name, value in fields}
+    """A document of ours as JSON: its schema first, its own lists whole, what stands in their entries bounded."""
+    fields = msgspec.structs.asdict(document)
+    ordered = {"schema": fields.pop("schema"), **fields}
+    return {
+        name: [plain(one) for one in value] if isinstance(value, tuple) else plain(value)
+        for name, value in ordered.items()
+    }
 
 
 def dump(document: object) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+import msgspec
 
-from conformance.cli.printable import dump, plain
+from conformance.cli.printable import dump, plain, printed
 from conformance.client import BadTarget, Limits, Player, preflight, resolve, serving
 from conformance.fuzzing.bench import Bench
 from conformance.fuzzing.replay import Replayed, replay
@@ -14,7 +15,25 @@ from conformance.gate import Exit
 from conformance.generators.failure import BrokenFailureFile, Failure, read_failure
 from conformance.probes.cell import Cell
 from conformance.reports.safe import safe
-from conformance.values import Exchange
+from conformance.values import Exchange, Finding, Protocol
+
+
+class ReplayDecision(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the failure is still there, as an exit code and in words."""
+
+    code: int
+    reason: str
+
+
+class ReplayDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``--replay-failure FILE --format json`` prints."""
+
+    schema: str = "urn:kimi-conformance:replay-failure:1"
+    rule: str
+    protocol: Protocol
+    model: str
+    decision: ReplayDecision
+    finding: Finding | None  # of the rule, where it still fails
 
 
 def replay_file(path: str, *, target: str, key_env: str | None, timeout: float, output: str) -> int:
@@ -50,17 +69,14 @@ def replay_file(path: str, *, target: str, key_env: str | None, timeout: float, 
 def _tell(failure: Failure, came: Replayed, output: str) -> None:
     where = f"{failure.protocol.value} {failure.model}"
     if output == "json":
-        finding = None if came.finding is None else plain(came.finding)
-        decision = {"code": int(came.code), "reason": came.words}
-        dump(
-            {
-                "rule": failure.rule,
-                "protocol": failure.protocol.value,
-                "model": failure.model,
-                "decision": decision,
-                "finding": finding,
-            }
+        document = ReplayDocument(
+            rule=failure.rule,
+            protocol=failure.protocol,
+            model=failure.model,
+            decision=ReplayDecision(code=int(came.code), reason=came.words),
+            finding=came.finding,
         )
+        dump(printed(document))
         return
     click.echo(f"{safe(failure.rule)} on {where}: {safe(came.words)}")
     if came.finding is not None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import click
+import msgspec
 
 from conformance import specs
 from conformance.cli.listing import Entry, in_words, listing
@@ -14,7 +14,7 @@ from conformance.cli.printable import counted, dump
 from conformance.cli.selection import chosen
 from conformance.models import ALL
 from conformance.rules import Rule
-from conformance.values import Basis, Level, Protocol
+from conformance.values import Basis, Level, Over, Protocol
 
 COLOURS = {Level.MUST: "red", Level.SHOULD: "yellow", Level.INFO: "cyan"}
 
@@ -36,7 +36,7 @@ def rules(patterns: tuple[str, ...], *, output: str, protocols: tuple[str, ...],
         if any(rule.covers(protocol, model) for protocol in surfaces for model in models or ALL)
     ]
     if output == "json":
-        dump([entry(rule) for rule in listed])
+        dump(msgspec.to_builtins([entry(rule) for rule in listed]))
         return
     for line in listing(map(_listed, listed), "rule"):
         click.echo(line)
@@ -46,41 +46,64 @@ def rules(patterns: tuple[str, ...], *, output: str, protocols: tuple[str, ...],
     )
 
 
-def entry(rule: Rule) -> dict[str, Any]:
-    """One rule as JSON; ``source`` is that of its first surface, ``sources`` has one for each."""
-    sources = {protocol.value: _source(rule, protocol) for protocol in rule.protocols}
-    return {
-        "id": rule.id,
-        "title": rule.statement,
-        "level": rule.level.value,
-        "basis": rule.basis.value,
-        "over": rule.over.value,
-        "protocols": [protocol.value for protocol in rule.protocols],
-        "models": list(rule.models),
-        "by_analogy": sorted(protocol.value for protocol in rule.by_analogy),
-        "should_on": sorted(f"{protocol.value}/{model}" for protocol, model in rule.should_on),
-        "applies": rule.applies,
-        "source": sources[rule.protocols[0].value],
-        "sources": sources,
-    }
+class SourceEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a document says it."""
+
+    document: str
+    anchor: str
+    file: str
+    line: int
+    text: str
 
 
-def _source(rule: Rule, protocol: Protocol) -> dict[str, Any]:
+class RuleEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One rule, as ``rules --format json`` lists it."""
+
+    id: str
+    title: str
+    level: Level
+    basis: Basis
+    over: Over
+    protocols: tuple[Protocol, ...]
+    models: tuple[str, ...]
+    by_analogy: tuple[Protocol, ...]  # surfaces on which the basis is the format
+    should_on: tuple[str, ...]  # "surface/model" on which a must rule weighs should
+    applies: str
+    source: SourceEntry  # that of the first surface
+    sources: dict[Protocol, SourceEntry]
+
+
+def entry(rule: Rule) -> RuleEntry:
+    """One rule as JSON has it."""
+    sources = {protocol: _source(rule, protocol) for protocol in rule.protocols}
+    return RuleEntry(
+        id=rule.id,
+        title=rule.statement,
+        level=rule.level,
+        basis=rule.basis,
+        over=rule.over,
+        protocols=rule.protocols,
+        models=rule.models,
+        by_analogy=tuple(sorted(rule.by_analogy)),
+        should_on=tuple(sorted(f"{protocol.value}/{model}" for protocol, model in rule.should_on)),
+        applies=rule.applies,
+        source=sources[rule.protocols[0]],
+        sources=sources,
+    )
+
+
+def _source(rule: Rule, protocol: Protocol) -> SourceEntry:
     source = rule.sources[protocol]
     found = specs.citation(source)
-    return {
-        "document": source.document,
-        "anchor": source.anchor,
-        "file": found.file,
-        "line": found.line,
-        "text": found.text,
-    }
+    return SourceEntry(
+        document=source.document, anchor=source.anchor, file=found.file, line=found.line, text=found.text
+    )
 
 
 def _listed(rule: Rule) -> Entry:
     """The rule for people: the level and where it stands, then only what is not the usual."""
     source = _source(rule, rule.protocols[0])
-    facts = [rule.level.value, f"{source['document']}:{source['line']}"]
+    facts = [rule.level.value, f"{source.document}:{source.line}"]
     if rule.basis is not Basis.DOCUMENTED:
         facts.append("by the format")
     if len(rule.protocols) < len(Protocol):

@@ -20,6 +20,12 @@ from conformance.selftest import Fate, Matrix, Trial
 from conformance.selftest import selftest as run_selftest
 
 
+class SelftestDocument(Matrix, frozen=True, kw_only=True):
+    """What ``selftest --format json`` prints."""
+
+    schema: str = "urn:kimi-conformance:selftest:1"
+
+
 @click.command()
 @click.argument("patterns", nargs=-1, metavar="[FAULT]…")
 @format_option
@@ -45,7 +51,7 @@ def selftest(patterns: tuple[str, ...], *, output: str, workers: int | None, see
     if text:
         _print(result)
     else:
-        dump(printed(result))
+        dump(printed(SelftestDocument(**msgspec.structs.asdict(result))))
     return Exit.CONFORMING if result.sound else Exit.FAILED
 
 

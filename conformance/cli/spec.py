@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import click
+import msgspec
 
 from conformance import specs
 from conformance.cli.options import MODEL, PROTOCOL, OneOf
@@ -16,6 +17,17 @@ from conformance.values import Protocol
 LAYOUT = OneOf("format", ("yaml", "json"))
 DOCUMENT = OneOf("document", ("messages-all", "responses", "chat-k31", "messages-k31", "chat-all"))
 AROUND = 8  # lines before and after the one that is asked for
+
+
+class DocumentEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One vendored document, as ``spec list --format json`` lists it."""
+
+    name: str
+    title: str
+    protocol: Protocol
+    models: tuple[str, ...]
+    file: str
+    sha256: str
 
 
 class Spec(click.Group):
@@ -56,19 +68,9 @@ def list_(*, output: str) -> None:
     """List the vendored documents: name, surface, models, file and sha256."""
     listed = specs.sources()
     if output == "json":
-        dump(
-            [
-                {
-                    "name": document.name,
-                    "title": document.title,
-                    "protocol": document.protocol.value,
-                    "models": list(document.models),
-                    "file": document.file,
-                    "sha256": document.sha256,
-                }
-                for document in listed
-            ]
-        )
+        names = DocumentEntry.__struct_fields__
+        rows = [DocumentEntry(**{name: getattr(document, name) for name in names}) for document in listed]
+        dump(msgspec.to_builtins(rows))
         return
     for document in listed:
         click.echo(f"{document.name:<13} {document.protocol.value:<10} {document.sha256}  {document.file}")

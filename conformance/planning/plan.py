@@ -20,7 +20,7 @@ from conformance.protocols.json_text import read_bytes
 from conformance.rules import RULES
 from conformance.values import Level, Protocol
 
-SCHEMA_ID = "https://kimi-conformance/schemas/plan-1.json"
+SCHEMA_ID = "urn:kimi-conformance:plan:1"
 LOOK_TOKENS = 16  # the limit of each request that is sent before a run, one for each surface
 
 

@@ -81,12 +81,17 @@ def report(
     findings = ordered((finding for verdict in verdicts for finding in verdict.findings), places or {})
     return Report(
         run=run,
-        decision=Decision(code=int(gate.code), headline=gate.headline, reason=gate.reason),
+        decision=decision_entry(gate),
         counts=gate.counts,
         verdicts=tuple(verdict_entry(verdict) for verdict in verdicts),
         findings=tuple(map(finding_entry, findings)),
         constraints=constraints,
     )
+
+
+def decision_entry(gate: Gate) -> Decision:
+    """What the gate decided, without its counts."""
+    return Decision(code=int(gate.code), headline=gate.headline, reason=gate.reason)
 
 
 def verdict_entry(verdict: Verdict) -> VerdictEntry:
@@ -128,8 +133,20 @@ def finding_entry(finding: Finding) -> FindingEntry:
 
 def report_schema() -> dict[str, Any]:
     """The JSON Schema of ``report.json``, generated from the structs."""
-    schema = msgspec.json.schema(Report)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA_ID, **schema}
+    return json_schema(Report, SCHEMA_ID)
+
+
+def json_schema(kind: Any, name: str) -> dict[str, Any]:
+    """The JSON Schema of a struct, or of a list of structs, under this name.
+
+    Where the document says which schema it follows, in a field ``schema``, that is this one.
+    """
+    schema = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(kind)))  # tuples as the arrays that they are
+    root = schema["$defs"].get(schema.get("$ref", "").rpartition("/")[2], {})
+    if "schema" in root.get("properties", {}):
+        root["properties"]["schema"] = {"const": name}
+        root["required"] = ["schema", *root["required"]]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": name, **schema}
 
 
 def encode(value: object) -> bytes:
