@@ -11,11 +11,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import yaml
 
-from conformance.evidence import broken, entries, replayable
+from conformance.evidence import broken, entries, quick_yaml, replayable
 from conformance.evidence.entries import get, part
 from conformance.evidence.recording import Recording, Unreadable
 from conformance.values import Exchange, Failure, Request, Response
@@ -117,6 +118,8 @@ def _cut(data: bytes, count: int) -> str:
 
 
 def _loaded(text: str) -> tuple[Any, str | None]:
+    with suppress(quick_yaml.Uncommon):
+        return quick_yaml.load(text), None
     try:
         _bound(text)
         return yaml.load(text, Loader=_Loader), None  # noqa: S506 (a safe loader and a few plain tags)
