@@ -136,7 +136,7 @@ def fold(events: tuple[Event, ...], payloads: tuple[object, ...], notes: Notes) 
         if payload is MISSING:
             done = done or (event.data or "").strip() == DONE
             continue
-        if not isinstance(payload, dict) or payload.get("error") is not None:
+        if not isinstance(payload, dict) or payload.get("error"):
             continue
         found = True
         where = f"event {event.number}"

@@ -36,7 +36,7 @@ def stream_error(events: tuple[Event, ...], payloads: tuple[object, ...], protoc
 
 
 def _shaped(value: dict[str, object], event: int | None) -> Error | None:
-    inner = value.get("error")
+    inner = value.get("error") or None  # an empty string or object beside an answer says that there was none
     if value.get("type") == "error":
         if isinstance(inner, dict):
             return _error("anthropic", value, inner, event)
@@ -45,7 +45,7 @@ def _shaped(value: dict[str, object], event: int | None) -> Error | None:
         return _error("openai", value, inner, event)
     if isinstance(inner, str):
         return Error(shape="other", raw=value, message=inner, event=event)
-    if value.get("object") == "error" or (inner is not None and inner is not False):
+    if value.get("object") == "error" or inner:
         return _error("other", value, value, event)
     return None
 

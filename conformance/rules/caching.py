@@ -23,7 +23,9 @@ LONG_WORDS = 2_000
 MINUTE = 60  # seconds
 LIFETIME = 300  # seconds that the shortest cache lives
 _COLD = 10  # percent of a prompt that a cold cache may give back
-_NONCE = re.compile(r"\W{0,3}(?=[0-9a-f-]*[0-9])(?=[0-9a-f-]*[a-f])[0-9a-f-]{6,64}\b")
+_NONCE = re.compile(  # set off by a sign: the hash of a commit, or an id, may open an old prompt
+    r"\W{1,3}(?=[0-9a-f-]*[0-9])(?=[0-9a-f-]*[a-f])[0-9a-f-]{6,64}\b"
+)
 
 _OPTIONS = "#/components/schemas/ChatCompletionRequest/properties/prompt_cache_options"
 _CONTROL = "#/components/schemas/CreateMessageRequest/properties/cache_control"
@@ -139,7 +141,7 @@ def warm_ups(answers: Sequence[Answer]) -> Iterator[Group]:
             near = [counted[0]]
             for answer in counted[1:]:
                 gap = parts.seconds_between(near[-1], answer)
-                if gap is not None and not 0 <= gap <= MINUTE:
+                if gap is None or not 0 <= gap <= MINUTE:
                     break
                 near.append(answer)
             if len(near) > 1:
@@ -310,7 +312,7 @@ def warm_modes(answers: Sequence[Answer]) -> Iterator[Group]:
         counted = [answer for answer in group if counts_input(answer)]
         for before, answer in pairwise(counted):
             gap = parts.seconds_between(before, answer)
-            if gap is not None and not 0 <= gap <= LIFETIME:
+            if gap is None or not 0 <= gap <= LIFETIME:
                 break
             warm.append(answer)
         streamed = sum(answer.streamed for answer in warm)

@@ -7,7 +7,7 @@ a broken connection say nothing of it: there the outcome is inconclusive.
 from __future__ import annotations
 
 from conformance.protocols.view import MISSING, Answer
-from conformance.rules.error_families import Family, families
+from conformance.rules.error_families import Family, families, speaks_of_policy
 from conformance.rules.parts import shown
 from conformance.rules.registry import Findings, Inconclusive
 from conformance.values import RANK, Finding, Intent, Level, Protocol
@@ -59,6 +59,8 @@ def refused(answer: Answer) -> bool:
     if status >= 500:
         raise Inconclusive(f"HTTP {status}: the service failed")
     kinds = families(answer.error) if answer.error else set()
+    if answer.error is not None and speaks_of_policy(answer.error):
+        raise Inconclusive("the error speaks of content policy, not of the request's form")
     if kinds and Family.INVALID not in kinds:
         raise Inconclusive(f"the error speaks of {min(kinds)}, not of the request")
     return True

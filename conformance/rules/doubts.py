@@ -12,13 +12,14 @@ from typing import Any
 
 from conformance.models import MODELS
 from conformance.protocols.view import MISSING, Answer, Asked
-from conformance.rules.decisions import posted
+from conformance.rules.decisions import NEAR_THE_WINDOW, posted
 from conformance.rules.extremes import DEEP, extremes
 from conformance.rules.history import blocks, turns
 from conformance.rules.past_turns import goes_on, orphans
+from conformance.rules.pictures import shown
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES
 from conformance.rules.undocumented import undocumented
-from conformance.values import Intent
+from conformance.values import Intent, Protocol
 
 LARGE = 2**20  # bytes; a larger request may exceed the context window, or what a proxy lets through
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -41,6 +42,44 @@ def doubt(answer: Answer) -> str | None:
     if goes_on(asked):
         return "it continues a conversation whose history may be altered"
     return next((words for test in _TESTS for words in test(asked)), None)
+
+
+def doubt_of_step(before: Asked, asked: Asked, added: list[dict[str, Any]]) -> str | None:
+    """Why the next step of a conversation could rightly be refused: for what it adds to the request before it."""
+    name = "input" if asked.protocol is RESPONSES else "messages"
+    place = len(turns(asked)) - len(added)
+    changed = {key for key, value in asked.body.items() if before.body.get(key, MISSING) != value}
+    if (asked.limit or 0) > NEAR_THE_WINDOW and asked.limit != before.limit:
+        return "its limit exceeds the context window together with the prompt"
+    if any(_is_blank(turn.get("content")) for turn in added if turn.get("role") == "user"):
+        return "it adds an empty text"
+    if any(_holds_media(turn) and not _shows_whole_files(asked.protocol, turn) for turn in added):
+        return "it adds an image or a video, which may be invalid"
+    unnamed = [pointer for pointer in undocumented(asked) if pointer.startswith(f"/{name}/")]
+    if any(int(pointer.split("/")[2]) >= place for pointer in unnamed):
+        return "it adds what no document names"
+    tests = (_extreme, *((_tools,) if {"tools", "tool_choice"} & changed else ()))
+    return next((words for test in tests for words in test(asked)), None)
+
+
+def _is_blank(content: object) -> bool:
+    parts = content if isinstance(content, list) else [content]
+    texts = [part.get("text", MISSING) if isinstance(part, dict) else part for part in parts]
+    return not parts or any(text is None or (isinstance(text, str) and not text.strip()) for text in texts)
+
+
+def _holds_media(turn: dict[str, Any]) -> bool:
+    kinds = [block.get("type") for block in blocks(turn)]
+    kinds += [part.get("type") for block in blocks(turn) for part in blocks(block)]
+    return any(isinstance(kind, str) and kind in _MEDIA for kind in kinds)
+
+
+def _shows_whole_files(protocol: Protocol, turn: dict[str, Any]) -> bool:
+    """Whether all images and videos of a turn, in its results too, are small valid files."""
+    held = [*blocks(turn), *(part for block in blocks(turn) for part in blocks(block))]
+    found = list(shown(protocol, held))
+    media = sum(block.get("type") in _MEDIA for block in held if isinstance(block.get("type"), str))
+    return len(found) == media and all(picture.whole for picture in found)
 
 
 def sent_whole(answer: Answer) -> bool:
@@ -103,17 +142,12 @@ def _history(asked: Asked) -> Reasons:
 def _empty(asked: Asked) -> Reasons:
     fields = [asked.body.get("system", MISSING), asked.body.get("input", MISSING)]
     fields += [turn.get("content") for turn in turns(asked) if turn.get("role") != "assistant"]
-    for value in fields:
-        parts = value if isinstance(value, list) else [value]
-        texts = [part.get("text", MISSING) if isinstance(part, dict) else part for part in parts]
-        if not parts or any(text is None or (isinstance(text, str) and not text.strip()) for text in texts):
-            yield "it has an empty text"
+    if any(map(_is_blank, fields)):
+        yield "it has an empty text"
 
 
 def _media(asked: Asked) -> Reasons:
-    kinds = [block.get("type") for turn in turns(asked) for block in blocks(turn)]
-    kinds += [part.get("type") for turn in turns(asked) for block in blocks(turn) for part in blocks(block)]
-    if any(isinstance(kind, str) and kind in _MEDIA for kind in kinds):
+    if any(map(_holds_media, turns(asked))):
         yield "it holds an image or a video, which may be invalid"
 
 

@@ -52,6 +52,13 @@ _NAMES: tuple[tuple[Family, re.Pattern[str]], ...] = (
         ),
     ),
 )
+_POLICY_WORDS = re.compile(
+    r"content (?:policy|policies|management policy|filter|moderation)|"
+    r"safety (?:system|filter|policy|policies|guideline)|usage (?:policy|policies)|moderation|high risk|"
+    r"sensitive (?:content|words?|information|topic)|违规|敏感|审核",
+    re.IGNORECASE,
+)
+_HEAD = 1000  # characters of a message that are searched
 _EXACT = {"tokens": Family.LIMIT, "requests": Family.LIMIT}  # the types of OpenAI's 429
 _NUMBERS = {"400": Family.INVALID, "401": Family.AUTHENTICATION, "429": Family.LIMIT, "500": Family.SERVER}
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -71,6 +78,12 @@ def family(name: object) -> Family | None:
 def named(error: Error) -> dict[str, Family]:
     """The families that the error's type and code name, by the name; numbers are no names."""
     return {str(name): found for name in (error.type, error.code) if (found := family(name)) is not None}
+
+
+def speaks_of_policy(error: Error) -> bool:
+    """Whether an error says, by name or in words, that the contents of a request were declined, not its form."""
+    said = isinstance(error.message, str) and _POLICY_WORDS.search(error.message[:_HEAD])
+    return bool(said) or Family.POLICY in families(error)
 
 
 def families(error: Error) -> set[Family]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from conformance.protocols.view import MISSING, Answer
-from conformance.rules import parts
+from conformance.rules import parts, sameness
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, Group, cite, rule
 from conformance.values import Basis, Finding, Level, Over, Protocol
+
+_TWICE = 1.0  # seconds between two recordings of one call, at most
 
 
 def identified(answers: Sequence[Answer]) -> Iterator[Group]:
@@ -58,7 +60,15 @@ def ids_differ(group: Group) -> Findings:
 def _same_answer(earlier: Answer, later: Answer) -> bool:
     """Whether both are one answer: recorded twice, or fetched again under one idempotency key."""
     key = earlier.asked.header("idempotency-key")
-    recorded_twice = earlier.raw == later.raw and earlier.exchange.started == later.exchange.started
-    return (key is not None and key == later.asked.header("idempotency-key")) or (
-        recorded_twice and earlier.exchange.started is not None
-    )
+    return (key is not None and key == later.asked.header("idempotency-key")) or _recorded_twice(earlier, later)
+
+
+def _recorded_twice(earlier: Answer, later: Answer) -> bool:
+    """Whether one call was kept twice: by the page and by its service worker, or by two proxies in a row."""
+    if earlier.raw != later.raw or earlier.exchange.started is None or later.exchange.started is None:
+        return False
+    if earlier.exchange.started == later.exchange.started:
+        return True
+    gap = parts.seconds_between(earlier, later)
+    within = gap is not None and abs(gap) <= _TWICE and not later.exchange.live
+    return within and sameness.canonical(earlier) == sameness.canonical(later)

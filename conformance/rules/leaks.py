@@ -56,6 +56,9 @@ _TRACES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 _URL = re.compile(r"https?://([\w.-]{1,253})(:\d{1,5})?(/[\w./-]{0,200})?")
 _API = re.compile(r"/(?:v\d+|chat/completions|completions|messages|responses|generate|infer)\b")
 _OWN = "evolink.ai"
+_DOCUMENTATION = re.compile(  # what an error may point its reader to: a label of the host, or where its path begins
+    r"(?:^|\.)(?:docs?|help|support|learn|developers?|platform|status|errors|wiki|github|gitlab)\.|/(?:docs?|help|wiki)/"
+)
 
 
 def failed(answer: Answer) -> bool:
@@ -93,12 +96,16 @@ def _words(answer: Answer) -> str:
 
 
 def _leaks(words: str, host: str) -> Iterator[tuple[str, str]]:
+    """What an error shows of the inside, and the words that show it; the host that was asked is no secret."""
+    asked = (host, host.partition(":")[0])
     for what, pattern in _TRACES:
-        match = pattern.search(words)
-        if match:
-            yield what, match.group()
+        found = (match.group() for match in pattern.finditer(words))
+        shown = next((shape for shape in found if shape.lower() not in asked), None)
+        if shown is not None:
+            yield what, shown
     for match in _URL.finditer(words):
         name, port, path = match.groups()
-        own = name == host.partition(":")[0] or name == _OWN or name.endswith(f".{_OWN}")
-        if not own and (port or _API.search(path or "")):
+        own = name in asked or name == _OWN or name.endswith(f".{_OWN}")
+        pointed = not port and _DOCUMENTATION.search(f"{name}{path or ''}")
+        if not own and not pointed and (port or _API.search(path or "")):
             yield "the address of a host behind the service", match.group()

@@ -16,6 +16,7 @@ from conformance.protocols.view import Answer, Call
 from conformance.rules.registry import CHAT, MESSAGES
 from conformance.values import Protocol
 
+EARLIEST = datetime(2001, 9, 9, tzinfo=UTC)  # a second count of ten digits; zero means that a recorder kept no time
 SHOWN = 200  # characters of a value from the wire that a finding quotes
 Part = tuple[str, dict[str, Any]]  # a JSON pointer, and the object that stands there
 
@@ -89,7 +90,7 @@ def chunks(answer: Answer) -> Iterator[tuple[int, dict[str, Any]]]:
     """The data objects of a stream that are no error, with the number of their event."""
     if answer.streamed:
         for event, payload in zip(answer.events, answer.payloads, strict=False):
-            if isinstance(payload, dict) and payload.get("error") is None and payload.get("type") != "error":
+            if isinstance(payload, dict) and not payload.get("error") and payload.get("type") != "error":
                 yield event.number, payload
 
 
@@ -158,12 +159,13 @@ def cut_search(answer: Answer) -> Call | None:
 
 
 def sent_at(answer: Answer) -> datetime | None:
-    """When the request was sent, in UTC; None where the evidence does not say."""
+    """When the request was sent, in UTC; None where the evidence does not say, or its clock was never set."""
     try:
         moment = datetime.fromisoformat(answer.exchange.started or "")
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        utc = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
+    return utc if utc > EARLIEST else None
 
 
 def seconds_between(first: Answer, second: Answer) -> float | None:

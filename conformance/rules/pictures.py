@@ -8,6 +8,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from conformance.protocols.view import Asked
 from conformance.rules.history import blocks, turns
@@ -15,6 +16,7 @@ from conformance.rules.payloads import members
 from conformance.values import Protocol
 
 _LARGEST = 2**20  # bytes of a file that is small
+_ADDRESS = re.compile(rb'"(?:url|image_url|video_url|file_url)"\s*:\s*"https?:', re.IGNORECASE)
 _DATA_URL = re.compile(r"data:([a-z]+/[a-z0-9.+-]+);base64,", re.IGNORECASE)
 
 
@@ -36,13 +38,23 @@ class Picture:
 def pictures(asked: Asked) -> Iterator[Picture]:
     """Every image and video in the messages of a request; tool results are not looked into."""
     for turn in turns(asked):
-        for block in blocks(turn):
-            kind = block.get("type")
-            if asked.protocol is Protocol.MESSAGES and kind == "image":
-                yield _source(members(block.get("source")))
-            elif asked.protocol is Protocol.CHAT and kind in ("image_url", "video_url"):
-                value = block.get(str(kind))
-                yield _url(str(kind).removesuffix("_url"), value.get("url") if isinstance(value, dict) else value)
+        yield from shown(asked.protocol, blocks(turn))
+
+
+def shown(protocol: Protocol, found: list[dict[str, Any]]) -> Iterator[Picture]:
+    """The images and videos among content blocks, in the forms that the documents name."""
+    for block in found:
+        kind = block.get("type")
+        if protocol is Protocol.MESSAGES and kind == "image":
+            yield _source(members(block.get("source")))
+        elif protocol is Protocol.CHAT and kind in ("image_url", "video_url"):
+            value = block.get(str(kind))
+            yield _url(str(kind).removesuffix("_url"), value.get("url") if isinstance(value, dict) else value)
+
+
+def refers_elsewhere(asked: Asked) -> bool:
+    """Whether a request names an image, a video or a file by its address, so that its contents may change."""
+    return _ADDRESS.search(asked.raw) is not None
 
 
 def _source(source: dict[str, object]) -> Picture:

@@ -9,7 +9,7 @@ from typing import Any
 from conformance.protocols.memory import Memory
 from conformance.protocols.view import Answer
 from conformance.rules.decisions import acceptance
-from conformance.rules.doubts import sent_whole
+from conformance.rules.doubts import doubt_of_step, sent_whole
 from conformance.rules.groups import continuations
 from conformance.rules.history import blocks, turns
 from conformance.rules.payloads import entries, members, words
@@ -95,7 +95,12 @@ def reply(group: Group) -> Reply | None:
         return None  # of an answer that was cut off, a half call or an unsigned thought may come back
     if earlier[-1].calls and not _tools(earlier[-1]) <= _tools(answer):
         return None  # calls of tools that are no longer declared
-    return Reply(before=earlier[-1], added=runs[-1][1], answer=answer)
+    added = runs[-1][1]
+    return (
+        None
+        if doubt_of_step(earlier[-1].asked, asked, added)
+        else Reply(before=earlier[-1], added=added, answer=answer)
+    )
 
 
 def accepted(group: Group, subject: str) -> Findings:

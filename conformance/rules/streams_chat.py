@@ -48,7 +48,7 @@ class Piece:
 
 def chunks(answer: Answer) -> Iterator[tuple[int, dict[str, Any]]]:
     """The number and the data of each chunk that is no error."""
-    return ((number, data) for number, data in objects(answer) if data.get("error") is None)
+    return ((number, data) for number, data in objects(answer) if not data.get("error"))
 
 
 def pieces(answer: Answer) -> Iterator[Piece]:

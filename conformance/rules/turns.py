@@ -7,6 +7,7 @@ from conformance.rules import history
 from conformance.rules.decisions import refused, told
 from conformance.rules.groups import histories, inputs
 from conformance.rules.payloads import words
+from conformance.rules.pictures import pictures
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, Group, Inconclusive, cite, rule
 from conformance.values import Basis, Finding, Level, Over
 
@@ -72,6 +73,8 @@ def history_costs_input(group: Group) -> Findings:
     alone, after = group
     if not alone.ok or not after.ok:
         raise Inconclusive("one of the two requests was not answered")
+    if any(pictures(alone.asked)):
+        raise Inconclusive("an image costs tokens of its own")
     before, total = _input(alone), _input(after)
     more = _earlier_text(after) - _earlier_text(alone)
     if more <= 0:

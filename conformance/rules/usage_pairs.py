@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from conformance.protocols.view import Answer
 from conformance.rules import groups, parts
+from conformance.rules.pictures import refers_elsewhere
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, Group, cite, rule
 from conformance.rules.usage import USAGE
 from conformance.values import Basis, Finding, Level, Over
@@ -32,8 +33,9 @@ def input_tokens(answer: Answer) -> int:
 
 
 def repeated(answers: Sequence[Answer]) -> Iterator[Group]:
-    """The same request sent twice or more in the same mode."""
-    yield from _counted(groups.tries(answers))
+    """The same request sent twice or more in the same mode; what it refers to elsewhere may have changed meanwhile."""
+    whole = [answer for answer in answers if not refers_elsewhere(answer.asked)]
+    yield from _counted(groups.tries(whole))
 
 
 def _counted(found: Iterator[Group]) -> Iterator[Group]:
