@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import html
 import json
 import re
@@ -23,6 +24,7 @@ PATTERN_MARK = "[redacted]"
 
 SHORTEST_KEY = 8  # a shorter value would hide ordinary text
 SHORTEST_COOKIE = 16  # likewise: many cookies hold words
+_USUAL = 512  # characters of a key whose forms are kept for the next exchange
 HIDDEN_HEADERS = frozenset({"x-api-key", "api-key", "cookie", "set-cookie", "proxy-authorization", "x-goog-api-key"})
 PLACEHOLDER = "REDACTED"
 _LONGEST_PLACEHOLDER = 100  # characters
@@ -65,9 +67,10 @@ class Secrets:
     def exchange(self, exchange: Exchange) -> Exchange:
         """The exchange without credentials: see ``redact``."""
         known = [key for key in sent_keys(exchange.request) if key not in self._keys]
-        forms = self._forms + [(form, KEY_MARK) for key in known for form in _forms(key)]
-        forms += [(cookie, PLACEHOLDER) for cookie in _cookies(exchange)]
-        return _Hider(forms, self._patterns).exchange(exchange)
+        more = [(form, KEY_MARK) for key in known for form in _forms(key)]
+        more += [(cookie, PLACEHOLDER) for cookie in _cookies(exchange)]
+        hider = _Hider(self._forms + more, self._patterns) if more else self._hider
+        return hider.exchange(exchange)
 
     def text(self, text: str) -> str:
         """Text for a log, a report or a terminal."""
@@ -116,6 +119,7 @@ class _Hider:
         longest_first = sorted(dict(reversed(forms)).items(), key=lambda pair: -len(pair[0]))
         self._texts = longest_first
         self._bytes = [(form.encode("utf-8", "surrogatepass"), mark.encode()) for form, mark in longest_first]
+        self._shortest = min((len(form) for form, _ in longest_first), default=0)
         self._patterns = patterns
 
     def exchange(self, exchange: Exchange) -> Exchange:
@@ -135,8 +139,9 @@ class _Hider:
         return msgspec.structs.replace(exchange, request=clean_request, response=response, failure=failure)
 
     def text(self, text: str) -> str:
-        for form, mark in self._texts:
-            text = text.replace(form, mark)
+        if len(text) >= self._shortest:
+            for form, mark in self._texts:
+                text = text.replace(form, mark)
         for pattern in self._patterns:
             text = pattern.sub(PATTERN_MARK, text)
         return text
@@ -221,8 +226,12 @@ def _cookies(exchange: Exchange) -> Iterator[str]:
             yield from (value for pair in pairs if len(value := pair.partition("=")[2].strip()) >= SHORTEST_COOKIE)
 
 
-def _forms(key: str) -> set[str]:
+def _forms(key: str) -> frozenset[str]:
     """How a key's value may be written: as it is, escaped for JSON, URLs and HTML, and in base64 at any place."""
+    return _known_forms(key) if len(key) <= _USUAL else _written(key)
+
+
+def _written(key: str) -> frozenset[str]:
     escaped = {json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1]}
     escaped |= {form.replace("/", "\\/") for form in escaped}
     addresses = {quote(key, safe="", errors="replace"), quote(key, errors="replace"), quote_plus(key, errors="replace")}
@@ -237,4 +246,7 @@ def _forms(key: str) -> set[str]:
         core = coded[(0, 2, 3)[before] : last]
         if len(core) >= SHORTEST_KEY:
             forms |= {core, core.replace("+", "-").replace("/", "_"), core.replace("/", "\\/")}
-    return forms
+    return frozenset(forms)
+
+
+_known_forms = functools.lru_cache(64)(_written)

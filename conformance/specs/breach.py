@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from conformance.values import Protocol
 
 _MOST = 100  # breaches reported of one body
 _SHOWN = 120  # characters of a string or a serialised value that are shown
+_LONGEST_KEPT = 8192  # characters of a body whose breaches are kept for the next who asks
 
 
 class Breach(msgspec.Struct, frozen=True, kw_only=True):
@@ -162,10 +164,37 @@ def _settled(breaches: list[Breach]) -> tuple[Breach, ...]:
     return tuple(kept[:_MOST])
 
 
+class _Body:
+    """A parsed body, told from others by the JSON of it."""
+
+    __slots__ = ("_text", "value")
+
+    def __init__(self, text: str, value: Any) -> None:
+        self._text = text
+        self.value = value
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Body) and other._text == self._text
+
+
 def _judged(validator: Validator, body: Any) -> tuple[Breach, ...]:
     if validator.accepts(body):
         return ()
-    return _settled(_found(validator.schema, validator.errors(body)))
+    try:
+        text = json.dumps(body)
+    except (TypeError, ValueError, RecursionError):
+        return _broken(validator, _Body("", body))
+    return (_broken if len(text) > _LONGEST_KEPT else _kept)(validator, _Body(text, body))
+
+
+def _broken(validator: Validator, body: _Body) -> tuple[Breach, ...]:
+    return _settled(_found(validator.schema, validator.errors(body.value)))
+
+
+_kept = functools.lru_cache(2048)(_broken)  # rules, reports and generators ask for the same bodies
 
 
 @functools.cache
