@@ -2,7 +2,8 @@
 
 vcrpy names the address ``uri``, the status ``{code, message}`` and the body ``{string}`` (bytes as ``!!binary``) or,
 with some serializers, ``{base64_string}``; go-vcr names them ``url``, ``code`` and ``body`` and keeps a duration. Both
-hold a coded body as it came over the wire. Our own are vcrpy's and hold more: see ``replayable``.
+hold a coded body as it came over the wire. Both are often told to take keys, headers and bodies away, and what
+was taken away is not held against anybody. Our own are vcrpy's and hold more: see ``replayable``.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ def parse(data: bytes, path: str) -> Recording:
             skipped[result] += 1
         else:
             exchanges.append(result)
-    return Recording(path=path, format=family, exchanges=tuple(exchanges), skipped=dict(skipped), cut=cut)
+    found = tuple(exchanges) if ours else entries.with_keys(exchanges)
+    return Recording(path=path, format=family, exchanges=found, skipped=dict(skipped), cut=cut)
 
 
 def load(data: bytes, path: str) -> tuple[dict[str, Any], str | None]:
@@ -175,12 +177,9 @@ def _exchange(item: object, name: str, path: str) -> Exchange | str:
     if not isinstance(method, str) or not isinstance(url, str):
         return "not an interaction: no request with a method and an address"
     response, failure = _received(got)
-    request = Request(
-        method=method.upper(),
-        url=url,
-        headers=entries.headers(sent.get("headers")),
-        body=_body(sent.get("body")) or b"",
-    )
+    headers, body = entries.headers(sent.get("headers")), _body(sent.get("body")) or b""
+    left_out = entries.left_out(method, headers, body, sent.get("content_length"))
+    request = Request(method=method.upper(), url=url, headers=(*headers, *left_out), body=body)
     return entries.exchange(name, path, request, response, failure, started=_started(item))
 
 
@@ -192,7 +191,8 @@ def _received(got: Mapping[str, Any]) -> tuple[Response | None, Failure | None]:
     body = _body(held)
     missing = None if body is not None or held is None else "the response body cannot be read"
     ms = _duration(got.get("duration"))
-    return entries.received(status, entries.headers(got.get("headers")), body or b"", ms=ms, missing=missing)
+    headers = entries.headers(got.get("headers")) or ((entries.media_type(body),) if body else ())
+    return entries.received(status, headers, body or b"", ms=ms, missing=missing)
 
 
 def _body(value: object) -> bytes | None:

@@ -13,10 +13,12 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from msgspec.structs import replace
+
 from conformance import models, protocols
 from conformance.evidence.codings import decoded
 from conformance.redact import PLACEHOLDER
-from conformance.values import Chunk, Exchange, Failure, Intent, Request, Response
+from conformance.values import Chunk, Exchange, Failure, Intent, Protocol, Request, Response
 
 OTHER = "not a call of one of the three endpoints"
 """Why a call is left out: it is of another endpoint."""
@@ -30,6 +32,8 @@ Headers = tuple[tuple[str, str], ...]
 
 _SLOWEST = 1e12  # milliseconds; a larger number is no time
 _STREAM = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:data|event|id|retry)?:")
+_KEYS = frozenset({"authorization", "x-api-key", "api-key"})
+_VERSION = re.compile(r"/v\d[^/]*/[a-z]+/?$")
 _ENDS = {"chat.completion": "/v1/chat/completions", "response": "/v1/responses", "message": "/v1/messages"}
 AUTHORIZED = ("Authorization", f"Bearer {PLACEHOLDER}")
 """Stands for the key where a recorder kept no header of a request, so that its absence says nothing."""
@@ -47,12 +51,12 @@ def exchange(
 ) -> Exchange | str:
     """One exchange, or the reason why it is none."""
     protocol = protocols.surface(request.method, request.url)
-    if protocol is None:
+    if protocol is None or _is_a_page(protocol, request):
         return OTHER
     if response is not None and any(name.lower() == MARKER for name, _ in response.headers):
         response, failure = None, MADE_UP
     if response is None and failure is None:
-        failure = Failure(kind="reset", message="no response was recorded")
+        failure = Failure(kind="cut", message="no response was recorded")
     return Exchange(
         id=name,
         protocol=protocol,
@@ -64,6 +68,35 @@ def exchange(
         started=started,
         file=path,
     )
+
+
+def _is_a_page(protocol: Protocol, request: Request) -> bool:
+    """Whether a path without a version is an endpoint by its last word only: pages are called messages too."""
+    versioned = protocol is Protocol.CHAT or _VERSION.search(request.url.partition("?")[0]) is not None
+    return not versioned and named_model(request.body) is None
+
+
+def left_out(method: str, headers: Headers, body: bytes, size: object = None) -> Headers:
+    """A header for what a recorder left out of a request's body: its size, or, where none was kept, a coding."""
+    if method.upper() != "POST" or any(name.lower() in ("content-length", "transfer-encoding") for name, _ in headers):
+        return ()
+    known = size if isinstance(size, int) and size >= 0 else None
+    if known is None:
+        return () if body else (("Transfer-Encoding", "chunked"),)
+    return (("Content-Length", str(known)),) if known > len(body) else ()
+
+
+def with_key(exchange: Exchange) -> Exchange:
+    """The exchange with a key that stands for the one which the recorder took away."""
+    headers = (*exchange.request.headers, AUTHORIZED)
+    return replace(exchange, request=replace(exchange.request, headers=headers))
+
+
+def with_keys(exchanges: Iterable[Exchange]) -> tuple[Exchange, ...]:
+    """The exchanges of a recorder that can take keys away: where no request has one any more, all count as sent."""
+    found = tuple(exchanges)
+    names = {name.lower() for each in found for name, _ in each.request.headers}
+    return found if names & _KEYS else tuple(map(with_key, found))
 
 
 def received(

@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlencode
 
-from msgspec.structs import replace
-
 from conformance.evidence import entries
 from conformance.evidence.entries import Headers, encoded, get, part, unbase64
 from conformance.evidence.recording import Recording, Unreadable
@@ -26,7 +24,9 @@ CHROMIUM = "WebInspector"
 """The creator that Chromium's browsers write. Their export takes Authorization away from every entry, unless sensitive
 data is asked for: a file of theirs without any says nothing about keys that were not sent."""
 
-_ERRORS = (  # fragments of the error names that Chromium and Firefox write, and the kind of failure
+_ERRORS = (  # fragments of the errors that browsers and proxies write, and the kind of failure
+    *((name, "cut") for name in ("CLIENT", "CANCEL", "KILLED", "BLOCKED_BY", "CERT", "SSL")),  # the client's own
+    *((name, "cut") for name in ("NETWORK_CHANGED", "INTERNET_DISCONNECTED", "IO_SUSPENDED", "INSUFFICIENT")),
     ("TIMED_OUT", "timeout"),
     ("TIMEOUT", "timeout"),
     ("REFUSED", "refused"),
@@ -37,6 +37,10 @@ _ERRORS = (  # fragments of the error names that Chromium and Firefox write, and
     ("PROTOCOL", "protocol"),
     ("RESPONSE", "protocol"),
 )
+
+
+_DIGITS = 16  # of a length; one with more is none
+_MARK = 3  # bytes of a byte order mark, which browsers take away
 
 
 def parse(document: dict[str, Any], path: str, *, cut: str | None = None) -> Recording:
@@ -58,7 +62,7 @@ def parse(document: dict[str, Any], path: str, *, cut: str | None = None) -> Rec
         if isinstance(result, str):
             skipped[result] += 1
         else:
-            exchanges.append(_with_key(result) if stripped else result)
+            exchanges.append(entries.with_key(result) if stripped else result)
     return Recording(path=path, format="har", exchanges=tuple(exchanges), skipped=dict(skipped), cut=cut)
 
 
@@ -69,6 +73,7 @@ def _exchange(entry: object, name: str, path: str) -> Exchange | str:
     if not isinstance(method, str) or not isinstance(url, str):
         return "not a HAR entry: no request with a method and a URL"
     comments = (get(entry, "comment"), sent.get("comment"))
+    headers, body = entries.headers(sent.get("headers")), _posted(part(sent, "postData"))
     response, failure = _received(entry)
     return entries.exchange(
         name,
@@ -76,8 +81,8 @@ def _exchange(entry: object, name: str, path: str) -> Exchange | str:
         Request(
             method=method.upper(),
             url=url,
-            headers=entries.headers(sent.get("headers")),
-            body=_posted(part(sent, "postData")),
+            headers=(*headers, *entries.left_out(method, headers, body, sent.get("bodySize"))),
+            body=body,
         ),
         response,
         failure,
@@ -92,22 +97,18 @@ def _authorized(entry: object) -> bool:
     return any(name.lower() == "authorization" for name, _ in entries.headers(part(entry, "request").get("headers")))
 
 
-def _with_key(exchange: Exchange) -> Exchange:
-    headers = (*exchange.request.headers, entries.AUTHORIZED)
-    return replace(exchange, request=replace(exchange.request, headers=headers))
-
-
 def _received(entry: object) -> tuple[Response | None, Failure | None]:
     got = part(entry, "response")
     status = got.get("status")
     error = next((text for text in (got.get("_error"), get(entry, "_error")) if isinstance(text, str) and text), None)
     if isinstance(status, bool) or not isinstance(status, int) or status <= 0:
         return None, Failure(kind=_kind(error), message=(error or "no response was recorded")[:200])
-    headers = entries.headers(got.get("headers"))
+    headers = entries.headers(got.get("headers")) or _media_type(part(got, "content"))
     data, missing = _content(got, headers)
     response, failure = entries.received(
         status, headers, data, ms=entries.milliseconds(get(entry, "time")), missing=missing
     )
+    failure = failure or _cut_short(part(got, "content"), response)
     return response, failure if error is None else Failure(kind=_kind(error), message=error[:200])
 
 
@@ -127,6 +128,24 @@ def _content(got: dict[str, Any], headers: Headers) -> tuple[bytes, str | None]:
     return (b"", "the response body is marked base64 and is not") if data is None else (data, None)
 
 
+def _media_type(content: dict[str, Any]) -> Headers:
+    """The one header that is known where a recorder kept none of a response."""
+    kind = content.get("mimeType")
+    return (("Content-Type", kind),) if isinstance(kind, str) and kind not in ("", "x-unknown") else ()
+
+
+def _cut_short(content: dict[str, Any], response: Response) -> Failure | None:
+    """The failure of an answer of which the recorder kept less than arrived, as browsers do with large ones."""
+    kept = sum(len(chunk.data) for chunk in response.chunks)
+    named = {name.lower(): value for name, value in response.headers}
+    length = "" if "content-encoding" in named else named.get("content-length", "")
+    sizes = [content.get("size"), int(length) if length.isdecimal() and len(length) < _DIGITS else None]
+    whole = max((size for size in sizes if isinstance(size, int)), default=0)
+    if kept + _MARK >= whole:
+        return None
+    return Failure(kind="cut", message=f"the recording holds {kept} of {whole} bytes of the response body")
+
+
 def _posted(post: dict[str, Any]) -> bytes:
     text = post.get("text")
     if isinstance(text, str) and text:
@@ -143,7 +162,7 @@ def _posted(post: dict[str, Any]) -> bytes:
 
 def _kind(error: str | None) -> str:
     name = (error or "").upper()
-    return next((kind for fragment, kind in _ERRORS if fragment in name), "reset")
+    return next((kind for fragment, kind in _ERRORS if fragment in name), "reset" if name else "cut")
 
 
 def _list(value: object) -> Iterable[Any]:

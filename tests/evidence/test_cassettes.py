@@ -39,6 +39,38 @@ def body(exchange: Exchange) -> bytes:
     return b"".join(chunk.data for chunk in exchange.response.chunks)
 
 
+def test_keys_that_no_request_has_were_taken_away():
+    bearer = ("Authorization", "Bearer REDACTED")
+    for item in (vcr(), go()):
+        assert bearer in only(item).request.headers
+    keyed = vcr()
+    keyed["request"]["headers"] = {"x-api-key": ["k"]}
+    assert not any(bearer in each.request.headers for each in cassette(vcr(), keyed).exchanges)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"body": ""}, ("Transfer-Encoding", "chunked")),
+        ({"body": None}, ("Transfer-Encoding", "chunked")),
+        ({"body": "", "content_length": 40}, ("Content-Length", "40")),
+        ({"body": "", "headers": {"Content-Length": ["0"]}}, None),
+        ({"body": "{}", "content_length": 2}, None),
+    ],
+)
+def test_a_request_body_that_was_taken_away_is_told(changes, told):
+    item = go()
+    item["request"] |= changes
+    names = {"content-length", "transfer-encoding"} - {name.lower() for name in changes.get("headers", {})}
+    added = [header for header in only(item).request.headers if header[0].lower() in names]
+    assert added == ([] if told is None else [told])
+
+
+def test_headers_of_an_answer_that_were_taken_away_are_those_that_its_body_shows():
+    assert only(vcr()).response.headers == (("Content-Type", "application/json"),)
+    assert only(vcr(body={"string": "data: {}\n\n"})).response.headers == (("Content-Type", "text/event-stream"),)
+
+
 CODED = gzip.compress(BODY.encode())
 GZIP = {"Content-Encoding": ["gzip"]}
 
@@ -67,7 +99,7 @@ def test_bodies_in_every_form(item):
 
 
 def test_headers_of_several_values_become_several_headers():
-    assert only(vcr()).request.headers == (("A", "b"), ("A", "c"))
+    assert only(vcr()).request.headers[:2] == (("A", "b"), ("A", "c"))
 
 
 @pytest.mark.parametrize(
@@ -92,9 +124,9 @@ def test_durations_are_those_of_go(duration, ms):
     [
         ({"body": {"string": CODED[:-12]}, "headers": GZIP}, "cut"),
         ({"body": {"base64_string": "%%%"}}, "cut"),
-        ({"status": {}}, "reset"),
-        ({"status": None}, "reset"),
-        ({"status": {"code": "two hundred"}}, "reset"),
+        ({"status": {}}, "cut"),
+        ({"status": None}, "cut"),
+        ({"status": {"code": "two hundred"}}, "cut"),
     ],
 )
 def test_what_was_not_kept_whole_is_a_failure(changes, kind):

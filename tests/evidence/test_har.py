@@ -129,6 +129,14 @@ ENCODED = {"response__content": {"text": base64.b64encode(PLAIN).decode(), "enco
         ({"response__content": {"size": 0}, "response__bodySize": 91}, b"", "cut"),
         ({"response__content": {}, "response__headers": [{"name": "Content-Length", "value": "0"}]}, b"", None),
         ({"response___error": "net::ERR_INCOMPLETE_CHUNKED_ENCODING"}, b"{}", "protocol"),
+        ({"response__content": {"size": 40, "text": ""}}, b"", "cut"),
+        ({"response__content": {"size": 40, "text": "{}"}}, b"{}", "cut"),
+        ({"response__content": {"size": 5, "text": "{}"}}, b"{}", None),
+        (
+            {"response__content": {"text": "{}"}, "response__headers": [{"name": "Content-Length", "value": "40"}]},
+            b"{}",
+            "cut",
+        ),
     ],
 )
 def test_response_bodies(changes, received, failure):
@@ -140,11 +148,14 @@ def test_response_bodies(changes, received, failure):
 @pytest.mark.parametrize(
     ("changes", "kind"),
     [
-        ({"response__status": 0}, "reset"),
-        ({"response__status": -1}, "reset"),
-        ({"response__status": True}, "reset"),
-        ({"response__status": "200"}, "reset"),
-        ({"response": None}, "reset"),
+        ({"response__status": 0}, "cut"),
+        ({"response__status": -1}, "cut"),
+        ({"response__status": True}, "cut"),
+        ({"response__status": "200"}, "cut"),
+        ({"response": None}, "cut"),
+        ({"response__status": 0, "response___error": "net::ERR_CONNECTION_RESET"}, "reset"),
+        ({"response__status": 0, "response___error": "net::ERR_INTERNET_DISCONNECTED"}, "cut"),
+        ({"response__status": 0, "response___error": "Client disconnected."}, "cut"),
         ({"response__status": 0, "response___error": "net::ERR_CONNECTION_REFUSED"}, "refused"),
         ({"response__status": 0, "response___error": "net::ERR_TIMED_OUT"}, "timeout"),
         ({"response__status": 0, "response___error": "net::ERR_ABORTED"}, "cut"),
@@ -155,6 +166,28 @@ def test_a_request_without_an_answer_is_a_failure(changes, kind):
     exchange = only(**changes)
     assert exchange.response is None
     assert exchange.failure.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("changes", "added"),
+    [
+        ({"request__postData": None, "request__bodySize": 400}, ("Content-Length", "400")),
+        ({"request__postData": {"text": ""}, "request__bodySize": 400}, ("Content-Length", "400")),
+        ({"request__postData": {"text": '{"model":'}, "request__bodySize": 400}, ("Content-Length", "400")),
+        ({"request__postData": None, "request__bodySize": -1}, ("Transfer-Encoding", "chunked")),
+        ({"request__postData": None, "request__bodySize": 0}, None),
+        ({"request__postData": None, "request__bodySize": -1, "request__method": "GET"}, None),
+        ({"request__bodySize": -1}, None),
+        ({"request__bodySize": 30}, None),
+    ],
+)
+def test_a_request_body_that_was_left_out_is_told(changes, added):
+    assert only(**changes).request.headers[1:] == (() if added is None else (added,))
+
+
+@pytest.mark.parametrize(("kind", "headers"), [("text/html", (("Content-Type", "text/html"),)), ("x-unknown", ())])
+def test_the_media_type_stands_in_for_headers_that_nobody_kept(kind, headers):
+    assert only(response__headers=[], response__content__mimeType=kind).response.headers == headers
 
 
 @pytest.mark.parametrize("changes", [{"comment": "Invalid Key"}, {"request__comment": "sent with an invalid key"}])
@@ -184,17 +217,20 @@ def test_entries_that_are_no_calls_are_counted_with_their_reason():
     recording = parse(
         har(
             entry(request__url="https://h/v1/messages/count_tokens"),
+            entry(request__url="https://h/messages", request__method="GET", request__postData=None),
+            entry(request__url="https://h/messages", request__postData__text='{"text":"hi"}'),
             entry(request__url="https://h/index.html", request__method="GET"),
             entry(request__method="OPTIONS"),
             None,
             {"request": []},
             entry(),
+            entry(request__url="https://h/messages"),
         ),
         "a.har",
     )
-    assert [exchange.id for exchange in recording.exchanges] == ["6"]
+    assert [exchange.id for exchange in recording.exchanges] == ["8", "9"]
     assert recording.skipped == {
-        "not a call of one of the three endpoints": 3,
+        "not a call of one of the three endpoints": 5,
         "not a HAR entry: no request with a method and a URL": 2,
     }
 
