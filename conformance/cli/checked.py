@@ -11,7 +11,7 @@ import msgspec
 
 from conformance.cli.banner import counts_of, decided
 from conformance.cli.check_files import Source
-from conformance.cli.printable import counted, dump, plain, printed, style
+from conformance.cli.printable import counted, dump, printed, style
 from conformance.evidence import Large, Recording, Unreadable
 from conformance.gate import Gate
 from conformance.reports.document import (
@@ -23,7 +23,7 @@ from conformance.reports.document import (
     verdict_entry,
 )
 from conformance.reports.order import weight
-from conformance.reports.safe import safe
+from conformance.reports.safe import safe, told
 from conformance.values import Finding, Level, Outcome, Verdict
 
 SHOWN = 5  # findings of one rule and message that text shows of a file
@@ -194,10 +194,5 @@ def _place(finding: Finding) -> str:
     words = f"exchange {safe(finding.exchange)}, {protocol} {finding.model}"
     if finding.pointer:
         words += f", {safe(finding.pointer)}"
-    pairs = (("expected", finding.expected), ("actual", finding.actual))
-    values = [f"{name} {_value(value)}" for name, value in pairs if value is not None]
-    return f"{words}: {', '.join(values)}" if values else words
-
-
-def _value(value: object) -> str:
-    return "an empty string" if value == "" else safe(plain(value), 120)
+    values = ", ".join(f"{name} {value}" for name, value in told(finding, 120))
+    return f"{words}: {values}" if values else words

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -102,7 +103,9 @@ class Lazy(click.Group):
             code = super().main(args, prog_name, **extra)
             sys.stdout.flush()
         except click.ClickException as error:
-            error.show()
+            said = StringIO()
+            error.show(said)
+            click.echo(_harmless(said.getvalue()), err=True, nl=False)
             sys.exit(Exit.USAGE)
         except (click.Abort, KeyboardInterrupt):
             click.echo("interrupted: nothing was verified", err=True)
@@ -113,6 +116,11 @@ class Lazy(click.Group):
         except Exception as error:  # noqa: BLE001 (the last line of defence: one line instead of a traceback)
             _fail(error)
         sys.exit(code if isinstance(code, int) else Exit.CONFORMING)
+
+
+def _harmless(text: str) -> str:
+    """Words that may quote what was typed or read, without characters that a terminal would obey."""
+    return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
 
 
 def _silence() -> None:
@@ -133,7 +141,7 @@ def _fail(error: Exception) -> NoReturn:
         sys.exit(Exit.NOT_VERIFIED)
     if os.environ.get(DEBUG) == "1":
         traceback.print_exception(error)
-    text = " ".join(str(error).split())[:300]
+    text = _harmless(" ".join(str(error).split())[:300])
     click.echo(f"internal error: {type(error).__name__}: {text}", err=True)
     click.echo(f"This is a fault of kimi-conformance; {DEBUG}=1 prints where.", err=True)
     sys.exit(Exit.INTERNAL)

@@ -9,7 +9,7 @@ import click
 from conformance.cli.printable import coloured
 from conformance.proxy import Told
 from conformance.reports.order import ordered
-from conformance.reports.safe import safe
+from conformance.reports.safe import safe, told
 from conformance.values import Finding, Level
 
 COLOURS = {Level.MUST: "red", Level.SHOULD: "yellow", Level.INFO: "cyan"}
@@ -53,10 +53,5 @@ class Lines:
         where = f"{finding.protocol.value if finding.protocol else ''} {finding.model}, exchange {finding.exchange}"
         if finding.pointer:
             where += f", {safe(finding.pointer)}"
-        pairs = (("expected", finding.expected), ("actual", finding.actual))
-        values = ", ".join(f"{name} {_value(value)}" for name, value in pairs if value is not None)
+        values = ", ".join(f"{name} {value}" for name, value in told(finding, 120))
         return f"{shown}  {finding.rule}: {safe(finding.message)} [{where}]" + (f" {values}" if values else "")
-
-
-def _value(value: object) -> str:
-    return "an empty string" if value == "" else safe(value, 120)

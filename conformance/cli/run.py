@@ -25,7 +25,7 @@ from conformance.models import ALL
 from conformance.plugin.result import Result
 from conformance.plugin.settings import PROFILES
 from conformance.reports.document import FindingEntry
-from conformance.reports.safe import safe
+from conformance.reports.safe import safe, told
 from conformance.values import Level, Outcome, Protocol
 
 SHOWN = 20  # rules with findings that the banner names; the report holds all
@@ -192,7 +192,9 @@ def _banner(result: Result, *, err: bool) -> None:
         say(f"  {styled(f'{level.value:<6}', fg=COLOURS[level])}  {rule}: {safe(message)}")
         cells = sorted({f"{member.protocol.value}/{member.model}" for member in members})
         say(f"          on {', '.join(cells)}" + (f" ({len(members)} times)" if len(members) > len(cells) else ""))
-        say(f"          expected {_value(members[0].expected)}, actual {_value(members[0].actual)}")
+        values = ", ".join(f"{name} {value}" for name, value in told(members[0], 120))
+        if values:
+            say(f"          {values}")
     if len(groups) > SHOWN:
         say(f"  and {len(groups) - SHOWN} more; the report has them all")
     counts = decision.counts
@@ -200,7 +202,3 @@ def _banner(result: Result, *, err: bool) -> None:
     say(", ".join(f"{counts[outcome.value]} {outcome.value}" for outcome in outcomes if counts[outcome.value]))
     say(f"report: {safe(str(result.out / 'report.html'), 4096)}")
     decided(decision, err=err)
-
-
-def _value(value: object) -> str:
-    return "nothing" if value is None else safe(plain(value), 120)

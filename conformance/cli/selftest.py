@@ -47,7 +47,7 @@ def selftest(patterns: tuple[str, ...], *, output: str, workers: int | None, see
     result = run_selftest(chosen, seed=seed, workers=workers or os.cpu_count() or 1, report=total.step)
     total.done()
     if page is not None:
-        page.write_text(selftest_page(msgspec.to_builtins(result)), encoding="utf-8")
+        page.write_text(selftest_page(msgspec.to_builtins(result), sound=result.sound), encoding="utf-8")
     if text:
         _print(result)
     else:

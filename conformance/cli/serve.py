@@ -26,6 +26,10 @@ def serve(*, host: str, port: int, keys: tuple[str, ...], rpm: int | None, seed:
     """Serve the reference implementation of all three surfaces until Ctrl-C."""
     if not host.strip():
         raise click.UsageError("--host is empty: expected an address such as 127.0.0.1.")
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        raise click.UsageError(f"--host {host[:80]!r} is no name of a host.") from None
     hooks = merged([fault.hooks() for fault in chosen_faults(faults)]) if faults else None
     accepted = frozenset(keys) or frozenset({DEFAULT_KEY})
     stop = threading.Event()

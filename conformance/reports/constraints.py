@@ -125,6 +125,13 @@ def lines(found: Constraints, kind: Side) -> tuple[Line, ...]:
     return tuple(Line(surface=surface, name=name, entries=tuple(row)) for (surface, name), row in rows.items())
 
 
+def exercised_lines(found: Constraints, kind: Side) -> tuple[tuple[Line, ...], int]:
+    """The lines in which some model's constraint was exercised, and how many there are besides."""
+    every = lines(found, kind)
+    shown = tuple(line for line in every if any(entry is not None and entry.requests for entry in line.entries))
+    return shown, len(every) - len(shown)
+
+
 def outcome_of(entry: ConstraintEntry) -> Outcome:
     """The outcome whose mark and colour an entry is shown with."""
     if entry.right is not None:
@@ -154,7 +161,8 @@ def _speaks(exchange: Exchange) -> bool:
     return request.method == "POST" and len(request.body) <= LARGEST and not _APART & set(exchange.intents)
 
 
-Shown = dict[tuple[Protocol, str, Mark], list[Exchange]]
+Decided = tuple[Exchange, Status]
+Shown = dict[tuple[Protocol, str, Mark], list[Decided]]
 
 
 def _shown(exchanges: Iterable[Exchange]) -> Shown:
@@ -165,8 +173,9 @@ def _shown(exchanges: Iterable[Exchange]) -> Shown:
         if key not in known:
             value = read_bytes(exchange.request.body).value
             known[key] = () if value is MISSING else marks(exchange.protocol, exchange.model, value)
+        decided = decided_as(exchange) if known[key] else Status.UNDECIDED
         for mark in known[key]:
-            found.setdefault((exchange.protocol, exchange.model, mark), []).append(exchange)
+            found.setdefault((exchange.protocol, exchange.model, mark), []).append((exchange, decided))
     return found
 
 
@@ -200,16 +209,17 @@ def _decides(name: str) -> bool:
 
 
 def _entry(
-    protocol: Protocol, model: str, mark: Mark, sent: Sequence[Exchange], wrong: frozenset[str]
+    protocol: Protocol, model: str, mark: Mark, shown: Sequence[Decided], wrong: frozenset[str]
 ) -> ConstraintEntry:
     """One fault decides on a broken constraint; an edge is met where one request that shows it is rightly accepted."""
-    ways: Mapping[str, Status] = {exchange.id: _status(exchange, mark) for exchange in sent}
-    decided = [exchange for exchange in sent if ways[exchange.id] is not Status.UNDECIDED]
+    sent = [exchange for exchange, _ in shown]
+    ways: Mapping[str, Status] = {exchange.id: _status(exchange, decided, mark) for exchange, decided in shown}
+    told = [exchange for exchange in sent if ways[exchange.id] is not Status.UNDECIDED]
     wanted = Status.REFUSED if mark.side is Side.BROKEN else Status.ACCEPTED
     faulty = [exchange for exchange in sent if exchange.id in wrong]
-    good = [exchange for exchange in decided if exchange.id not in wrong and ways[exchange.id] is wanted]
+    good = [exchange for exchange in told if exchange.id not in wrong and ways[exchange.id] is wanted]
     order = [*faulty, *good] if mark.side is Side.BROKEN else [*good, *faulty]
-    first = next(iter([*order, *decided]), None)
+    first = next(iter([*order, *told]), None)
     status = Status.UNDECIDED if sent else Status.NOT_EXERCISED
     return ConstraintEntry(
         surface=protocol,
@@ -225,9 +235,9 @@ def _entry(
     )
 
 
-def _status(exchange: Exchange, mark: Mark) -> Status:
+def _status(exchange: Exchange, decided: Status, mark: Mark) -> Status:
     missing = exchange.response is not None and exchange.response.status == 404
-    return Status.UNDECIDED if missing and mark.constraint != _UNKNOWN_MODEL else decided_as(exchange)
+    return Status.UNDECIDED if missing and mark.constraint != _UNKNOWN_MODEL else decided
 
 
 def _counted(protocol: Protocol, model: str, entries: Sequence[ConstraintEntry]) -> CellCount:

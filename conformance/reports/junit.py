@@ -5,8 +5,8 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from conformance.reports.order import ordered
-from conformance.reports.safe import safe
-from conformance.values import Level, Outcome, Run, Verdict
+from conformance.reports.safe import safe, told
+from conformance.values import Finding, Level, Outcome, Run, Verdict
 
 
 def junit(run: Run, verdicts: tuple[Verdict, ...]) -> bytes:
@@ -42,12 +42,14 @@ def _case(suite: ET.Element, verdict: Verdict) -> None:
         failure = ET.SubElement(
             case, "failure", type=verdict.level.value, message=safe(worst[0].message if worst else "")
         )
-        failure.text = "\n".join(
-            f"{finding.level}: {safe(finding.message)} at {safe(finding.pointer or '/')}: "
-            f"expected {safe(finding.expected)}, actual {safe(finding.actual)} (exchange {safe(finding.exchange)})"
-            for finding in worst[:20]
-        )
+        failure.text = "\n".join(map(_line, worst[:20]))
     elif verdict.outcome is Outcome.ERROR:
         ET.SubElement(case, "error", message=safe(verdict.reason or ""))
     elif verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EXERCISED):
         ET.SubElement(case, "skipped", message=safe(verdict.reason or verdict.outcome.value))
+
+
+def _line(finding: Finding) -> str:
+    values = ", ".join(f"{name} {value}" for name, value in told(finding))
+    where = f"at {safe(finding.pointer or '/')}" + (f": {values}" if values else "")
+    return f"{finding.level}: {safe(finding.message)} {where} (exchange {safe(finding.exchange)})"

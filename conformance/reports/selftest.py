@@ -7,13 +7,15 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from conformance.reports.safe import safe
 
-def selftest_page(matrix: dict[str, Any]) -> str:
+
+def selftest_page(matrix: dict[str, Any], *, sound: bool) -> str:
     """Faults down, their trials and what caught them across; the matrix as ``selftest --format json`` prints it."""
     faults: dict[str, list[dict[str, Any]]] = {}
     for trial in matrix["trials"]:
         faults.setdefault(trial["fault"], []).append(trial)
-    return _template().render(matrix=matrix, faults=faults)
+    return _template().render(matrix=matrix, faults=faults, sound=sound, safe=safe)
 
 
 @cache

@@ -34,6 +34,7 @@ with calls_below(1_000_000):
         assert not ended.code
 """
 SECONDS = 300  # of patience with a process
+HOSTILE = "\x1b[31mevil\u202e"
 
 
 def modules_after(*arguments: str) -> set[str]:
@@ -125,6 +126,29 @@ def test_an_error_of_ours_is_one_line_and_exit_4(failing, monkeypatch):
     assert result.exit_code == 4
     assert result.output.splitlines()[0] == "internal error: KeyError: 'lost\\nkey'"
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "--target", "http://127.0.0.1:9", "--key-env", HOSTILE],
+        ["check", f"--{HOSTILE}"],
+        ["check", "x", "--redact", f"{HOSTILE}("],
+        [HOSTILE],
+    ],
+)
+def test_what_was_typed_cannot_steer_the_terminal(arguments):
+    result = CliRunner().invoke(main, arguments, color=True)
+    assert result.exit_code == 2
+    assert "evil\\u202e" in result.stderr
+    assert not {"\x1b", "\u202e"} & set(result.stderr)
+
+
+def test_an_error_of_ours_cannot_steer_the_terminal(failing):
+    failing(ValueError(HOSTILE))
+    result = CliRunner().invoke(main, ["check"], color=True)
+    assert result.exit_code == 4
+    assert "internal error: ValueError: \\x1b[31mevil\\u202e\n" in result.stderr
 
 
 def test_the_traceback_is_shown_on_demand(failing, monkeypatch):

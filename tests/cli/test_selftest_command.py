@@ -71,6 +71,19 @@ def test_what_is_not_sound_is_named_and_said_last(monkeypatch):
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.parametrize(("result", "headline"), [(SOUND, "sound"), (UNSOUND, "not sound")])
+def test_the_page_says_it_first_and_names_every_trial(monkeypatch, tmp_path, result, headline):
+    said(monkeypatch, result, "--html", str(tmp_path / "page.html"))
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert f">{headline}</em></h1>" in page
+    assert [f"<code>{trial.fault}</code>" in page for trial in result.trials] == [True] * len(result.trials)
+    assert page.count('<td class="killed">') + page.count('<td class="caught">') + page.count(
+        '<td class="survived">survived'
+    ) == len(result.trials)
+    assert ("\\u001b[2Jno usage" in page) is bool(result.false_alarms)
+    assert "\x1b" not in page
+
+
 def test_json_holds_every_trial_however_many(monkeypatch):
     many = found(*(trial(f"fault-{number}", Fate.KILLED, "usage.present") for number in range(2_500)))
     _, text = said(monkeypatch, many, "--format", "json")

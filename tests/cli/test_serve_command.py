@@ -74,6 +74,14 @@ def test_a_port_that_is_taken_is_a_clear_usage_error():
     assert "Choose another with --port" in result.output
 
 
+@pytest.mark.parametrize("host", ["a..b\xe4", "\x1b[31mevil\u202e", "x" * 64 + "\xe4.example"])
+def test_a_host_that_no_name_can_be_is_refused(host: str):
+    result = CliRunner().invoke(main, ["serve", "--host", host, "--port", "0"], color=True)
+    assert result.exit_code == 2
+    assert "is no name of a host" in result.stderr
+    assert "\x1b" not in result.stderr
+
+
 def test_an_empty_host_is_refused():
     result = CliRunner().invoke(main, ["serve", "--host", "", "--port", "0"])
     assert result.exit_code == 2

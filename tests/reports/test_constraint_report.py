@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import msgspec
 import pytest
@@ -138,7 +139,14 @@ def test_reports_show_one_line_a_constraint(tmp_path):
     assert f"| responses | `{MINIMUM} = 1` | ✓ accepted |" in text
     page = (tmp_path / "report.html").read_text("utf-8")
     assert f"<code>{MINIMUM}</code>" in page
-    assert page.count("constraints of the request schemas under") == 2
+    assert page.count("constraints of the request schemas exercised under") == 2
+    idle = "/$defs/FunctionTool/required"
+    assert [entry["requests"] for entry in document["constraints"]["constraints"] if entry["constraint"] == idle] == [0]
+    assert f"<code>{idle}" not in page
+    assert f"`{idle}" not in text
+    counts = re.findall(r"<summary>request\.\S+: (\d+) constraints exercised, (\d+) not</summary>", text)
+    assert sum(map(int, counts[0])) == 43
+    assert [text.count(f"| responses | `{MINIMUM}{side}` |") for side in ("", " = 1")] == [1, 1]
 
 
 def test_a_broken_connection_decides_nothing():

@@ -14,7 +14,7 @@ import pytest
 from conformance.gate import gate
 from conformance.reports import BrokenRunFile, EmptyRunFile, read_run, report_schema, write
 from conformance.reports.curl import curl
-from conformance.reports.markdown import _code, summarise
+from conformance.reports.markdown import LARGEST_SUMMARY, _code, summarise
 from conformance.values import (
     Basis,
     Exchange,
@@ -201,6 +201,18 @@ def test_markdown_joins_a_github_job_summary(tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     write(tmp_path / "out", RUN, VERDICTS, gate(VERDICTS), [])
     assert summary.read_text().startswith("before\n# Kimi API conformance")
+
+
+@pytest.mark.parametrize("before", [0, 700_000, LARGEST_SUMMARY + 5])
+def test_a_job_summary_is_cut_to_what_github_shows(tmp_path, monkeypatch, before):
+    summary = tmp_path / "summary.md"
+    summary.write_bytes(b"b" * before)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    summarise("éé line\n" * 200_000)
+    written = summary.read_bytes()[before:].decode("utf-8")
+    assert written.endswith("\n\n… cut here: report.md has the rest.\n")
+    assert set(written.splitlines()[:-2]) <= {"éé line", ""}
+    assert before > LARGEST_SUMMARY or LARGEST_SUMMARY - 20 < summary.stat().st_size <= LARGEST_SUMMARY
 
 
 @pytest.mark.parametrize("name", [".", "absent/summary.md", "nul\0"])

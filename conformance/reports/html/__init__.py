@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from conformance.gate import Gate
-from conformance.reports.constraints import RULE_OF, Constraints, lines, outcome_of
+from conformance.reports.constraints import RULE_OF, Constraints, Line, exercised_lines, outcome_of
 from conformance.reports.curl import curl
 from conformance.reports.html.documents import documents
 from conformance.reports.matrix import MARKS, SURFACES, failing, matrix
-from conformance.reports.safe import safe
+from conformance.reports.safe import safe, told
 from conformance.values import Exchange, Outcome, Protocol, Run, Verdict
 
-LONGEST_CURL = 4_000  # characters shown; the page must stay light however long a prompt was
+LONGEST_BODY = 4_000  # bytes of a request that is shown; the page must stay light however long a prompt was
 
 
 def html(
@@ -41,13 +41,19 @@ def html(
         marks={outcome.value: mark for outcome, mark in MARKS.items()},
         legend=[(MARKS[outcome], outcome.value) for outcome in Outcome],
         surfaces=SURFACES,
-        curl=lambda exchange: safe(curl(exchange), LONGEST_CURL),
+        curl=partial(curl, longest_body=LONGEST_BODY),
         safe=safe,
+        told=told,
         documents=documents(verdicts),
         constraints=constraints,
-        constraint_lines={rule: lines(constraints, kind) for kind, rule in RULE_OF.items()} if constraints else {},
+        constraint_lines=_constraint_lines(constraints),
         outcome_of=outcome_of,
     )
+
+
+def _constraint_lines(found: Constraints | None) -> dict[str, tuple[tuple[Line, ...], int]]:
+    """By the rule that owns them: the lines that were exercised, and how many were not."""
+    return {} if found is None else {rule: exercised_lines(found, kind) for kind, rule in RULE_OF.items()}
 
 
 @cache
