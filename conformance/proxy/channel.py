@@ -15,6 +15,7 @@ READ = 65_536  # bytes of one read
 LONGEST_HEAD = 65_536  # bytes of a request's or answer's head
 MOST_AHEAD = 65_536  # bytes of further requests that a client may send before it has its answer
 CLOSING_SECONDS = 1.0
+TAKING_SECONDS = 60.0  # that the other side may let pass without taking anything of what was written
 TURNS = 3  # of the loop, in which it takes in what lies at its sockets
 
 Event = Any  # h11's events, and its PAUSED
@@ -83,9 +84,17 @@ class Channel:
         return True
 
     async def close(self) -> None:
-        """Close, what was written first; never raises."""
+        """Close, once the other side has taken what was written or seems to be gone; never raises."""
+        transport = self._writer.transport
         self._writer.close()
+        closed = asyncio.ensure_future(self._writer.wait_closed())
         try:
-            await asyncio.wait_for(self._writer.wait_closed(), CLOSING_SECONDS)
-        except (OSError, TimeoutError):
-            self._writer.transport.abort()
+            while not closed.done():
+                left = transport.get_write_buffer_size()
+                await asyncio.wait([closed], timeout=TAKING_SECONDS if left else CLOSING_SECONDS)
+                if not closed.done() and transport.get_write_buffer_size() in (0, left):
+                    transport.abort()
+                    break
+        finally:
+            closed.cancel()
+            await asyncio.gather(closed, return_exceptions=True)
