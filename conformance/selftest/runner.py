@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 ABOUT_TIME = frozenset({"model.highspeed.faster", "stream.not-buffered"})
 SOCKET_EVERY = 12  # each twelfth trial that could run in memory goes over a connection all the same
-LIMITS = Limits(timeout=10.0, total_timeout=20.0)
+LIMITS = Limits(timeout=60.0, total_timeout=120.0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -73,7 +73,9 @@ def cut_in_call(_: Context, events: Events) -> Events:
 )
 def buffered(context: Context, wire: Wire) -> Wire:
     """All events of a long stream come at once at its end."""
-    return [Pause(1.2), *wire] if streams(context) and len(wire) > _LONG else wire
+    if not streams(context) or len(wire) <= _LONG:
+        return wire
+    return [Pause(1.2), b"".join(part for part in wire if isinstance(part, bytes))]
 
 
 @fault(
