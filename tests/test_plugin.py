@@ -37,7 +37,7 @@ def pytest_in(folder: Path, *arguments: str, **environment: str) -> subprocess.C
         env={**clean, **environment},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
 

@@ -43,7 +43,7 @@ def schemathesis(folder: Path, url: str, protocol: Protocol, *options: str) -> s
         env={**os.environ, "KIMI_BASE_URL": url, "KIMI_API_KEY": DEFAULT_KEY, "NO_COLOR": "1", "COLUMNS": "200"},
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,
         check=False,
     )
 

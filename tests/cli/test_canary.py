@@ -27,7 +27,7 @@ ECHOES = ("key-in-header", "key-in-auth-error", "key-in-answer", "key-in-base64"
 def command(*arguments: str, folder: Path, expected: tuple[int, ...]) -> str:
     environment = {**os.environ, "KIMI_API_KEY": CANARY}
     line = [sys.executable, "-m", "conformance.cli", *arguments]
-    done = subprocess.run(line, capture_output=True, env=environment, cwd=folder, timeout=120, check=False)  # noqa: S603 (ours)
+    done = subprocess.run(line, capture_output=True, env=environment, cwd=folder, timeout=600, check=False)  # noqa: S603 (ours)
     assert done.returncode in expected, done.stderr.decode()
     assert b"Traceback" not in done.stderr
     return done.stdout.decode() + done.stderr.decode()
@@ -164,7 +164,7 @@ def test_a_failure_in_pytest_shows_no_key(workers, tmp_path):
     line = [sys.executable, "-m", "pytest", "-p", "conformance.plugin", "-l", "--junitxml=junit.xml", *workers]
     line += ["--kimi-redact", r"cust-\d+", "--kimi-out", "out", "test_failing.py"]
     environment = {**os.environ, "KIMI_API_KEY": CANARY, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(line, capture_output=True, env=environment, cwd=tmp_path, timeout=120, check=False)  # noqa: S603 (ours)
+    done = subprocess.run(line, capture_output=True, env=environment, cwd=tmp_path, timeout=600, check=False)  # noqa: S603 (ours)
     said = done.stdout.decode() + done.stderr.decode() + (tmp_path / "junit.xml").read_text("utf-8")
     assert "[key redacted]" in said
     assert "test_fails" in said

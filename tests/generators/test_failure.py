@@ -174,7 +174,7 @@ def test_the_snippet_sends_the_request_as_it_was():
                 capture_output=True,
                 text=True,
                 check=True,
-                timeout=60,
+                timeout=300,
             )
             assert done.stdout[:3] in ("200", "400")
     assert list(dict.fromkeys(raws)) == bodies

@@ -106,7 +106,7 @@ def test_any_order_and_several_processes_give_the_same_without_a_network(recorde
         env={**clean, "PYTHONPATH": str(tmp_path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
