@@ -60,7 +60,7 @@ def exchange(
     return Exchange(
         id=name,
         protocol=protocol,
-        model=models.canonical(named_model(request.body)) or models.DEFAULT,
+        model=models.canonical(_model(request, response)) or models.DEFAULT,
         request=request,
         response=response,
         failure=failure,
@@ -95,8 +95,12 @@ def with_key(exchange: Exchange) -> Exchange:
 def with_keys(exchanges: Iterable[Exchange]) -> tuple[Exchange, ...]:
     """The exchanges of a recorder that can take keys away: where no request has one any more, all count as sent."""
     found = tuple(exchanges)
-    names = {name.lower() for each in found for name, _ in each.request.headers}
-    return found if names & _KEYS else tuple(map(with_key, found))
+    return found if any(map(has_key, found)) else tuple(map(with_key, found))
+
+
+def has_key(exchange: Exchange) -> bool:
+    """Whether a request has a header for its key, whatever stands in it."""
+    return not _KEYS.isdisjoint(name.lower() for name, _ in exchange.request.headers)
 
 
 def received(
@@ -117,6 +121,13 @@ def named_model(body: bytes) -> object:
     except (ValueError, RecursionError):
         return None
     return value.get("model") if isinstance(value, dict) else None
+
+
+def _model(request: Request, response: Response | None) -> object:
+    """The model that a request names; where its body was left out, the one that the answer names."""
+    if request.body or response is None:
+        return named_model(request.body)
+    return named_model(b"".join(chunk.data for chunk in response.chunks))
 
 
 def guessed_url(request: object, response: object) -> str | None:

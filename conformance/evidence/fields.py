@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -49,12 +49,12 @@ class FieldMap:
 
     paths: Mapping[str, str] = field(default_factory=dict)
 
-    def find(self, record: Mapping[str, Any], part: str) -> Any:
-        """The value of a part in one record; ``MISSING`` where it has none."""
+    def find(self, record: Mapping[str, Any], part: str, skip: Container[Any] = ()) -> Any:
+        """The value of a part in one record, but for the texts to skip; ``MISSING`` where it has none."""
         told = self.paths.get(part)
         for path in (told,) if told is not None else DETECTED[part]:
             value = _at(record, path)
-            if value is not MISSING and value is not None:
+            if value is not MISSING and value is not None and not (isinstance(value, str) and value in skip):
                 return value
         return MISSING
 

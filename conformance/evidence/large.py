@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from conformance.evidence import journal, logs
+from conformance.evidence import entries, journal, logs
 from conformance.evidence.fields import FieldMap
 from conformance.evidence.recording import Unreadable
 from conformance.values import Exchange
@@ -63,6 +63,7 @@ class Large:
         self.skipped: Counter[str] = Counter()
         self.cut: str | None = None
         self._fields = fields
+        self._keyed = False  # whether any request has a key, or is of a format that says so when it has none
         self._decoder = msgspec.json.Decoder(Exchange)
         self._starts, self._lines, self._keys, self._sizes = array("Q"), array("Q"), array("Q"), array("L")
 
@@ -83,6 +84,7 @@ class Large:
                     self._lines.append(number)
                     self._sizes.append(len(line))
                     self._keys.append(_key(result))
+                    self._keyed = self._keyed or self.format != "jsonl" or entries.has_key(result)
                 elif result == logs.NO_LINE and not ended:
                     self.cut = f"cut off at byte {start + len(line)}, in line {number}"
                 elif result == logs.NO_LINE and self.format == "journal":
@@ -120,7 +122,7 @@ class Large:
                     result = self._exchange(file.read(self._sizes[place]), number)
                     if not isinstance(result, Exchange):
                         raise Unreadable(self.path, f"line {number} changed while the file was read")
-                    window.append((number, result))
+                    window.append((number, result if self._keyed else entries.with_key(result)))
                     size += self._sizes[place]
             if window:
                 yield window

@@ -1,7 +1,7 @@
 """JSONL logs: one object a line, with the parts of an exchange at places that a map names or that are usual.
 
 A body is text, JSON, or a list of the pieces of a stream. What a log does not keep is not held against anybody: without
-headers the content type is the one that the body shows, and the key counts as sent.
+headers the content type is the one that the body shows, and the key counts as sent, as it does where no line has one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from conformance.evidence import entries
 from conformance.evidence.fields import MISSING, FieldMap
+from conformance.evidence.logged_bodies import amounts_to_a_stream, joined, left_out
 from conformance.evidence.recording import Recording, Unreadable
 from conformance.values import Exchange, Failure, Request, Response
 
@@ -23,6 +24,9 @@ HOST = "http://log.invalid"
 FORMS = "a HAR file, a vcrpy or go-vcr cassette, a journal, a JSONL log or the output of curl -i"
 NO_PARTS = "no request and response at the places that are looked at; --map says where they are"
 NO_LINE = "not a JSON object"
+_OF_BODIES = frozenset(
+    {"completed", "incomplete", "in_progress", "queued"}
+)  # statuses of Responses objects, not HTTP's
 MOST = 1000  # lines without any exchange, after which a file counts as foreign
 
 
@@ -61,7 +65,8 @@ def parse(data: bytes, path: str, fields: FieldMap) -> Recording:
         else:
             skipped[result] += 1
     refuse(path, len(exchanges), skipped)
-    return Recording(path=path, format="jsonl", exchanges=tuple(exchanges), skipped=dict(skipped), cut=cut)
+    found = entries.with_keys(exchanges)
+    return Recording(path=path, format="jsonl", exchanges=found, skipped=dict(skipped), cut=cut)
 
 
 def refuse(path: str, count: int, skipped: Mapping[str, int]) -> None:
@@ -76,7 +81,8 @@ def exchange(line: bytes, name: str, path: str, fields: FieldMap) -> Exchange | 
     entry = record(line)
     if not isinstance(entry, dict):
         return NO_LINE
-    asked, said = _body(fields.find(entry, "request")), _body(fields.find(entry, "response"))
+    asked, said = fields.find(entry, "request"), joined(fields.find(entry, "response"))
+    asked, said = (MISSING if left_out(value) else value for value in (asked, said))
     if asked is MISSING and said is MISSING:
         return NO_PARTS
     url = fields.find(entry, "url")
@@ -85,37 +91,34 @@ def exchange(line: bytes, name: str, path: str, fields: FieldMap) -> Exchange | 
         if url is None:
             return "no URL, and the answer does not say which endpoint it is from; --map url=… names its place"
     method = fields.find(entry, "method")
-    response, failure = _received(entry, said, fields)
+    method = method.upper() if isinstance(method, str) else "POST"
+    response, failure = _received(entry, asked, said, fields)
     kept = entries.headers(fields.find(entry, "request_headers"))
+    kept = kept or (entries.AUTHORIZED, ("Content-Type", "application/json"))
+    body = b"" if asked is MISSING else entries.body_bytes(asked) or b""
     request = Request(
-        method=method.upper() if isinstance(method, str) else "POST",
+        method=method,
         url=url if "://" in url else f"{HOST}/{url.lstrip('/')}",
-        headers=kept or (entries.AUTHORIZED, ("Content-Type", "application/json")),
-        body=b"" if asked is MISSING else entries.body_bytes(asked) or b"",
+        headers=(*kept, *entries.left_out(method, kept, body)),
+        body=body,
     )
     started = entries.moment(fields.find(entry, "started"))
     return entries.exchange(name, path, request, response, failure, started=started)
 
 
-def _received(entry: dict[str, Any], said: Any, fields: FieldMap) -> tuple[Response | None, Failure | None]:
-    found = fields.find(entry, "status")
+def _received(entry: dict[str, Any], asked: Any, said: Any, fields: FieldMap) -> tuple[Response | None, Failure | None]:
+    found = fields.find(entry, "status", skip=_OF_BODIES)
     status = entries.status_code(found)
     if status is None and (said is MISSING or found is not MISSING or _is_error(said)):
         return None, Failure(kind="cut", message="the log keeps no status of this answer")
     body = b"" if said is MISSING else entries.body_bytes(said) or b""
-    headers = entries.headers(fields.find(entry, "headers"))
-    if not headers and body:
-        headers = (entries.media_type(body),)
+    kept = entries.headers(fields.find(entry, "headers"))
+    headers = kept or ((entries.media_type(body),) if body else ())
     missing = "the log left the response body out" if said is MISSING else None
+    if not kept and amounts_to_a_stream(_value(asked), said):
+        missing = "the log keeps what a stream amounted to, not the stream"
     ms = entries.milliseconds(fields.find(entry, "ms"))
     return entries.received(status or 200, headers, body, ms=ms, missing=missing)
-
-
-def _body(value: Any) -> Any:
-    """A body as it is; the pieces of a stream become one text."""
-    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
-        return "".join(value)
-    return value
 
 
 def _value(body: Any) -> Any:

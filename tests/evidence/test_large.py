@@ -153,6 +153,16 @@ def test_a_large_file_that_is_broken_is_refused(data, reason, tmp_path, monkeypa
         open_file(path)
 
 
+@pytest.mark.parametrize(("last", "added"), [({"A": "b"}, True), ({"X-Api-Key": "k"}, False)])
+def test_keys_that_no_line_of_a_large_log_has_were_taken_away(tmp_path, last, added):
+    path = tmp_path / "log.jsonl"
+    asked = {"model": "kimi-k3", "messages": [{"role": "user", "content": "Hi"}]}
+    lines = [{"url": "/v1/messages", "request": {"headers": headers, "body": asked}} for headers in ({"A": "b"}, last)]
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+    found = [each.request.headers for each in large.open_large(str(path), field_map([])).exchanges()]
+    assert [("Authorization", "Bearer REDACTED") in headers for headers in found] == [added, added]
+
+
 def test_a_line_that_is_too_long_is_skipped(log, monkeypatch):
     monkeypatch.setattr(large, "LONGEST_LINE", 40_000)
     with log.open("a", encoding="utf-8") as file:

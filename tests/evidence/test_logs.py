@@ -88,13 +88,84 @@ def test_what_a_log_does_not_keep_is_not_held_against_anybody():
     assert exchange.response.headers == (("Content-Type", "application/json"),)
 
 
+def test_a_key_that_no_line_has_was_taken_away():
+    bearer = ("Authorization", "Bearer REDACTED")
+    bare = {"request": {"body": ASKED, "headers": {"A": "b"}}, "response": {"body": CHAT, "status": 200}}
+    keyed = {"request": {"body": ASKED, "headers": {"X-Api-Key": "k"}}, "response": {"body": CHAT, "status": 200}}
+    assert all(bearer in each.request.headers for each in read(bare, bare).exchanges)
+    assert not any(bearer in each.request.headers for each in read(bare, keyed).exchanges)
+
+
+@pytest.mark.parametrize(
+    "asked", [None, "[omitted]", "<request body not logged>", '{"model":"kimi-k3","mess… [truncated]']
+)
+def test_a_request_that_was_left_out_is_told_and_its_model_is_that_of_the_answer(asked):
+    exchange = only({"url": "/v1/chat/completions", "request": asked, "response": CHAT | {"model": "kimi-k3"}})
+    assert exchange.request.body == b""
+    assert ("Transfer-Encoding", "chunked") in exchange.request.headers
+    assert exchange.model == "kimi-k3"
+
+
+@pytest.mark.parametrize(
+    "said", [None, "[omitted]", "(body too large: 1234567 bytes)", '{"id":"c","obj... (991 more bytes)']
+)
+def test_an_answer_that_was_left_out_is_cut(said):
+    exchange = only({"url": "/v1/chat/completions", "request": ASKED, "response": said, "status": 200})
+    assert exchange.failure.kind == "cut"
+    assert exchange.response.chunks == ()
+
+
+@pytest.mark.parametrize("said", ["Bad Gateway", '{"id":"c"', '{"text":"and so on..."}', "…", "upstream error: {}..."])
+def test_other_texts_are_answers(said):
+    exchange = only({"url": "/v1/chat/completions", "request": ASKED, "response": said, "status": 502})
+    assert (body(exchange).decode() == said) is (said not in ("…", "upstream error: {}..."))
+
+
+CHUNK = {"object": "chat.completion.chunk"}
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ([CHUNK, CHUNK], f"data: {json.dumps(CHUNK)}\n\n" * 2 + "data: [DONE]\n\n"),
+        ([{"type": "ping"}], 'event: ping\ndata: {"type": "ping"}\n\n'),
+        ([{"event": "ping", "data": {"type": "ping"}}], 'event: ping\ndata: {"type": "ping"}\n\n'),
+        (["data: {}", "data: [DONE]"], "data: {}\n\ndata: [DONE]\n\n"),
+        (["event: a\ndata: {}", "event: b\ndata: {}"], "event: a\ndata: {}\n\nevent: b\ndata: {}\n\n"),
+        (["event: a", "data: {}", "", "data: {}", ""], "event: a\ndata: {}\n\ndata: {}\n\n\n"),
+        (["{}", "[DONE]"], "data: {}\n\ndata: [DONE]\n\n"),
+        (["data: {", '"a":1}\n\n'], 'data: {"a":1}\n\n'),
+    ],
+)
+def test_a_stream_in_pieces_of_any_kind_is_joined(said, text):
+    streamed = ASKED | {"stream": True}
+    assert body(only({"url": "/v1/chat/completions", "request": streamed, "response": said})).decode() == text
+
+
+def test_what_a_stream_amounted_to_is_no_recording_of_it():
+    streamed = ASKED | {"stream": True}
+    assert only({"request": streamed, "response": CHAT}).failure.kind == "cut"
+    assert only({"request": streamed, "response": json.dumps(CHAT)}).failure is None
+    kept = {"headers": {"content-type": "application/json"}, "body": CHAT, "status": 200}
+    assert only({"request": streamed, "response": kept}).failure is None
+    assert only({"request": ASKED, "response": CHAT}).failure is None
+
+
+def test_the_status_of_a_responses_object_is_none_of_http():
+    exchange = only({"request": ASKED, "response": RESPONSE | {"status": "completed"}})
+    assert exchange.response.status == 200
+    assert (
+        only({"request": ASKED, "response": RESPONSE | {"status": "incomplete"}, "status": 201}).response.status == 201
+    )
+
+
 def test_headers_that_were_kept_stay_as_they_are():
     record = {
-        "request": {"body": ASKED, "headers": {"A": "b"}},
+        "request": {"body": ASKED, "headers": {"A": "b", "authorization": "[redacted]"}},
         "response": {"body": CHAT, "headers": {"X": ["1", 2]}, "status": 200},
     }
     exchange = only(record)
-    assert exchange.request.headers == (("A", "b"),)
+    assert exchange.request.headers == (("A", "b"), ("authorization", "[redacted]"))
     assert exchange.response.headers == (("X", "1"), ("X", "2"))
 
 

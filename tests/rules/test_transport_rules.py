@@ -152,6 +152,11 @@ def test_the_stream_flag_decides(stream: Any, got: str | None, kind: str, expect
     assert levels == dict.fromkeys(expected, MUST)
 
 
+def test_a_stream_that_was_put_together_by_its_recorder_breaks_no_flag():
+    put_together = exchange(CHAT, body(CHAT, stream=True), 200, failure="cut")
+    assert found(put_together, families=("http",)) == {}
+
+
 @pytest.mark.parametrize("status", [200, 301, 400, 401, 404, 405, 500, 501, 503])
 def test_get_should_get_a_4xx(status: int):
     got = {"object": "list", "data": []} if status == 200 else None
