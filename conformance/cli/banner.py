@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from conformance.cli.printable import coloured, counted
+from conformance.cli.printable import coloured
 from conformance.gate import Exit, Gate
 from conformance.reports.safe import safe
+from conformance.reports.words import counted
 from conformance.values import Level
 
 

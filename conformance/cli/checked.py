@@ -11,7 +11,7 @@ import msgspec
 
 from conformance.cli.banner import counts_of, decided
 from conformance.cli.check_files import Source
-from conformance.cli.printable import counted, dump, printed, style
+from conformance.cli.printable import dump, printed, style
 from conformance.evidence import Large, Recording, Unreadable
 from conformance.gate import Gate
 from conformance.reports.document import (
@@ -24,6 +24,7 @@ from conformance.reports.document import (
 )
 from conformance.reports.order import weight
 from conformance.reports.safe import safe, told
+from conformance.reports.words import counted
 from conformance.values import Finding, Level, Outcome, Verdict
 
 SHOWN = 5  # findings of one rule and message that text shows of a file

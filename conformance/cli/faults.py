@@ -10,9 +10,10 @@ import msgspec
 
 from conformance.cli.listing import Entry, in_words, listing
 from conformance.cli.options import format_option
-from conformance.cli.printable import counted, dump
+from conformance.cli.printable import dump
 from conformance.models import ALL
 from conformance.reference.faults import FAULTS, Fault
+from conformance.reports.words import counted
 from conformance.rules.patterns import NoMatch, select
 from conformance.values import Protocol
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import click
 
-from conformance.cli.printable import coloured, counted, width, wrapped
+from conformance.cli.printable import coloured, width, wrapped
 from conformance.models import ALL, K3, K31
+from conformance.reports.words import counted
 
 INDENT = 6  # columns before what is said of an entry
 

@@ -11,13 +11,14 @@ import msgspec
 
 from conformance.cli.configuration import configuration
 from conformance.cli.options import OneOf, format_option, model_option, protocol_option
-from conformance.cli.printable import counted, dump
+from conformance.cli.printable import dump
 from conformance.cli.selection import chosen
 from conformance.cli.tables import table
 from conformance.models import ALL
 from conformance.planning.plan import Plan, PlannedCell
 from conformance.planning.plan import plan as planned
 from conformance.planning.selection import PROFILES
+from conformance.reports.words import counted
 from conformance.values import Protocol
 
 PROFILE = OneOf("profile", PROFILES)

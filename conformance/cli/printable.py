@@ -92,8 +92,3 @@ def _filled(text: str, first: str, others: str) -> str:
     return textwrap.fill(
         text, width(), initial_indent=first, subsequent_indent=others, break_on_hyphens=False, break_long_words=False
     )
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """A number and its noun: ``1 file``, ``2 files``."""
-    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -10,9 +10,10 @@ import msgspec
 from conformance import specs
 from conformance.cli.listing import Entry, in_words, listing
 from conformance.cli.options import format_option, model_option, protocol_option
-from conformance.cli.printable import counted, dump
+from conformance.cli.printable import dump
 from conformance.cli.selection import chosen
 from conformance.models import ALL
+from conformance.reports.words import counted
 from conformance.rules import Rule
 from conformance.values import Basis, Level, Over, Protocol
 

@@ -12,10 +12,11 @@ import msgspec
 
 from conformance.cli.faults import chosen_faults
 from conformance.cli.options import format_option
-from conformance.cli.printable import coloured, counted, dump, hanging, printed, style
+from conformance.cli.printable import coloured, dump, hanging, printed, style
 from conformance.gate import Exit
 from conformance.reports.safe import safe
 from conformance.reports.selftest import selftest_page
+from conformance.reports.words import counted
 from conformance.selftest import Fate, Matrix, Trial
 from conformance.selftest import selftest as run_selftest
 

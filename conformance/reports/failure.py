@@ -12,6 +12,7 @@ from conformance.generators.failure import Failure, Sent
 from conformance.protocols import BUILDERS
 from conformance.reports.curl import curl
 from conformance.reports.safe import safe
+from conformance.reports.words import counted
 from conformance.values import Exchange, Protocol, Request
 
 MOST_EDITS = 12  # that are shown
@@ -71,10 +72,11 @@ def httpx_snippet(protocol: Protocol, request: Sent, base_url: str, file: str | 
 
 
 def _origin(failure: Failure) -> str:
-    what = "steps of conversations" if failure.kind == "conversation" else f"{failure.kind} requests"
-    count = len(failure.requests)
-    size = "1 request" if count == 1 else f"{count} requests"
-    return f"after {failure.examples} {what}, shrunk to {size} in {failure.tries} tries, seed {failure.seed}"
+    one, many = f"{failure.kind} request", f"{failure.kind} requests"
+    if failure.kind == "conversation":
+        one, many = "step of conversations", "steps of conversations"
+    size, tries = counted(len(failure.requests), "request"), counted(failure.tries, "try", "tries")
+    return f"after {counted(failure.examples, one, many)}, shrunk to {size} in {tries}, seed {failure.seed}"
 
 
 def _difference(failure: Failure) -> Iterator[str]:

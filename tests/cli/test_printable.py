@@ -12,6 +12,7 @@ from conformance.cli import checked, printable
 from conformance.cli.listing import Entry, listing
 from conformance.cli.printable import plain
 from conformance.cli.tables import table
+from conformance.reports.words import counted
 from conformance.values import Finding, Level, Protocol
 
 
@@ -104,7 +105,7 @@ def test_text_is_wrapped_at_words_only():
     [(1, ("file",), "1 file"), (0, ("file",), "0 files"), (2, ("entry", "entries"), "2 entries")],
 )
 def test_a_number_has_its_noun(number, words, said):
-    assert printable.counted(number, *words) == said
+    assert counted(number, *words) == said
 
 
 def test_a_terminal_gets_a_listing_in_colour(monkeypatch):
