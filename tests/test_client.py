@@ -7,14 +7,18 @@ import socket
 import sys
 import threading
 import time
+import tracemalloc
+import zlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 from types import SimpleNamespace
 
+import brotli
 import hostile_servers as servers
 import pytest
+import zstandard
 
 from conformance.client import BadTarget, Client, Limits, Player, Stopped, preflight, resolve, sender
 from conformance.client.budget import Allowance, Budget, Spent
@@ -195,12 +199,63 @@ def test_a_body_without_end_is_cut_and_little_of_it_kept() -> None:
     assert len(text(exchange)) == 1024 * 1024
 
 
-def test_a_compression_bomb_is_bounded() -> None:
-    bomb = gzip.compress(b"\0" * 50_000_000)
-    exchange = sent(servers.fixed(200, bomb, "Content-Encoding: gzip"), replace(PATIENT, largest=1_000_000))
+def zstd_bomb(size: int) -> bytes:
+    packer = zstandard.ZstdCompressor().compressobj()
+    return b"".join(packer.compress(bytes(1_000_000)) for _ in range(size // 1_000_000)) + packer.flush()
+
+
+BOMBS = {
+    "gzip": lambda size: gzip.compress(bytes(size)),
+    "deflate": lambda size: zlib.compress(bytes(size)),
+    "br": lambda size: brotli.compress(bytes(size), quality=1),
+    "zstd": zstd_bomb,
+    "gzip, gzip": lambda size: gzip.compress(gzip.compress(bytes(size))),
+    "zstd, br": lambda size: brotli.compress(zstd_bomb(size), quality=1),
+}
+
+
+@pytest.mark.parametrize("coding", BOMBS)
+def test_a_compression_bomb_is_bounded(coding: str) -> None:
+    bomb = BOMBS[coding](150_000_000)
+    limits = Limits(timeout=60, total_timeout=60, retries=0, largest=1_000_000)
+    tracemalloc.start()
+    try:
+        exchange = sent(servers.fixed(200, bomb, f"Content-Encoding: {coding}"), limits)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
     assert exchange.failure is not None
     assert exchange.failure.kind == "cut"
     assert len(text(exchange)) <= 1_000_000
+    assert peak < 100_000_000
+
+
+CODED = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": brotli.compress,
+    "zstd": zstandard.compress,
+    "gzip, br": lambda data: brotli.compress(gzip.compress(data)),
+    "x-own": bytes,  # left alone, since somebody else may know it
+}
+
+
+@pytest.mark.parametrize("coding", CODED)
+def test_a_coded_stream_is_decoded_as_it_comes(coding: str) -> None:
+    events = [b"data: %d\n\n" % number for number in range(500)]
+    body = CODED[coding](b"".join(events))
+    head = servers.STREAM_HEAD.replace(b"\r\n\r\n", f"\r\nContent-Encoding: {coding}\r\n\r\n".encode())
+
+    def handle(connection: servers.Connection) -> None:
+        connection.request()
+        connection.send(head)
+        for place in range(0, len(body), 100):
+            connection.send(servers.chunk(body[place : place + 100]))
+        connection.send(b"0\r\n\r\n")
+
+    exchange = sent(handle, Limits(timeout=60, total_timeout=60))
+    assert exchange.failure is None
+    assert text(exchange) == b"".join(events)
 
 
 def test_no_redirect_is_followed_and_no_cookie_kept() -> None:
@@ -286,7 +341,16 @@ def test_nothing_is_tried_again_where_that_is_not_wanted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "least", "most"), [("7", 7, 7), ("0", 0, 0), ("soon", 0.25, 0.25), ("-3", 0.25, 0.25)]
+    ("told", "least", "most"),
+    [
+        ("7", 7, 7),
+        ("0", 0, 0),
+        ("soon", 0.25, 0.25),
+        ("-3", 0.25, 0.25),
+        ("Thu, 01 Jan 9999999 00:00:00 GMT", 0.25, 0.25),
+        ("Thu, 99 Foo 2026 99:99:99 GMT", 0.25, 0.25),
+        ("Thu, 01 Jan 2026 00:00:00 +99999999", 0.25, 0.25),
+    ],
 )
 def test_retry_after_is_honoured(told: str, least: float, most: float) -> None:
     _, waits = attempts((429, f"Retry-After: {told}"), (200, ""))
@@ -397,6 +461,17 @@ def test_an_answer_that_breaks_off_on_a_connection_that_was_used_before_is_evide
     assert statuses(second) == [0]
     assert second[0].failure is not None
     assert (sent, seen) == (2, 2)
+
+
+@pytest.mark.parametrize("rest", ["HTTP/1.1 400 Late\r\nContent-Length: 2\r\n\r\n[]", "xyz"])
+def test_what_is_left_over_from_an_answer_is_none_to_the_next_request(rest: str) -> None:
+    def answer(connection: servers.Connection, _: bytes) -> None:
+        connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}" + rest.encode())
+
+    (first, second), sent, _ = twice(servers.always(answer))
+    assert statuses(first) == statuses(second) == [200]
+    assert text(second[0]) == b"{}"
+    assert sent in (2, 3)  # the pool drops the connection where it sees the rest in time
 
 
 def test_a_connection_that_was_idle_for_long_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -629,6 +704,17 @@ def test_hostile_requests_that_break_connections_do_not_count_as_the_target_bein
         assert len(playing.play("probe", CELL, steps(*[hostile] * 20))) == 20
         playing.close()
     assert playing.stopped is None
+
+
+def test_answers_that_are_more_than_can_be_judged_end_the_run() -> None:
+    kept: list[Exchange] = []
+    with servers.serving(servers.fixed(400, b"x" * 600)) as server:
+        playing = player(server.url, kept)
+        playing.limits = Limits(timeout=60, total_timeout=60, retries=0, largest_run=1000)
+        with pytest.raises(Stopped, match="the answers of the target come to more than 1000 bytes"):
+            playing.play("probe", CELL, steps(*[Step(body=b"{}", intents=(Intent.HOSTILE,))] * 30))
+        playing.close()
+    assert len(kept) == 2
 
 
 def test_a_key_that_the_server_echoes_is_recorded_by_a_mark_only() -> None:

@@ -27,7 +27,7 @@ BESIDE = {  # importer: parts of its own layer that it may import
     "sse": {"values"},
     "specs": {"models"},
     "protocols": set(),
-    "client": {"deadlines", "probes"},
+    "client": {"deadlines", "evidence", "probes"},
     "recording": {"client", "evidence"},
     "probes": {"evidence", "generators"},
     "transports": {"evidence"},

@@ -1,8 +1,8 @@
-"""An httpx transport whose every exchange ends by a deadline, whatever the server does, and on a connection of ours.
+"""An httpx transport whose every exchange ends by a deadline, whatever the server does.
 
 httpx bounds each read, so a server that drips one byte at a time holds it for ever, also within the headers. Here the
-deadline is applied where bytes are read and written. There it also shows whether a connection that was used before
-closed without a word: a server may close an idle one at any time (RFC 9112, 9.3.1), so that is no answer of its own.
+deadline is applied where bytes are read and written. There it also shows whether an exchange met a connection that was
+used before, and not a byte on it: a server may close an idle one at any time (RFC 9112, 9.3.1).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Current:
     def begin(self, until: float) -> None:
         """Another exchange begins."""
         self.until = until
-        self.connected = False  # for this exchange
+        self.connected = False  # for this exchange, or tried to
         self.answered = False  # by any byte
 
     def left(self, timeout: float | None) -> float:
@@ -86,8 +86,8 @@ class _Backend(httpcore.NetworkBackend):
         socket_options: Iterable[_SocketOption] | None = None,
     ) -> httpcore.NetworkStream:
         left = max(self._current.left(timeout), 0.001)
-        inner = self._inner.connect_tcp(host, port, left, local_address, socket_options)
         self._current.connected = True
+        inner = self._inner.connect_tcp(host, port, left, local_address, socket_options)
         return _Stream(inner, self._current)
 
 
@@ -130,11 +130,6 @@ class DeadlineTransport(httpx.BaseTransport):
             )
         )
         return httpx.Response(response.status, headers=response.headers, stream=_Body(response))
-
-    @property
-    def stale(self) -> bool:
-        """Whether the exchange in hand, now over, met a connection that was used before, and not a byte came on it."""
-        return not self.current.connected and not self.current.answered
 
     def close(self) -> None:
         """Close all connections; the next exchange opens another."""

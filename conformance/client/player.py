@@ -68,6 +68,7 @@ class Player:
         self._clients: dict[str, Sender] = {}
         self._silent = self._broken = self._errors = self._limited = 0
         self._in_vain = 0.0
+        self._received = 0  # bytes of bodies
 
     @property
     def requests(self) -> int:
@@ -147,6 +148,7 @@ class Player:
         exchange, begun = draft, time.monotonic()
         for exchange in self._attempts(client, step, draft):
             self.record(redact(exchange, (self.target.key,)))
+            self._weigh(exchange)
         self.losses.count(step, exchange)
         answer = read(exchange)
         if answer.usage is not None and answer.usage.output is not None:
@@ -177,6 +179,13 @@ class Player:
         header = ways[step.credentials]
         headers = (*((header,) if header else ()), ("Content-Type", step.content_type))
         return Request(method=step.method, url=client.base_url + path, headers=headers, body=step.body)
+
+    def _weigh(self, exchange: Exchange) -> None:
+        """Stop where the answers are more than can be judged together."""
+        chunks = exchange.response.chunks if exchange.response is not None else ()
+        self._received += sum(len(chunk.data) for chunk in chunks)
+        if self._received > self.limits.largest_run:
+            self.stopped = f"the answers of the target come to more than {self.limits.largest_run} bytes"
 
     def _watch(self, exchange: Exchange, *, valid: bool) -> None:
         """Stop where the target is gone, so that no run lasts for hours without an answer.

@@ -21,9 +21,11 @@ from conformance import __version__
 from conformance.client.budget import Budget, Spent
 from conformance.client.ceiling import Ceiling
 from conformance.client.deadlines import DeadlineTransport
+from conformance.evidence.unfolding import Unfolder
 from conformance.values import Chunk, Exchange, Failure, Intent, Request, Response
 
 LARGEST_BODY = 64 * 1024 * 1024  # bytes; what comes after is not read
+LARGEST_RUN = 256 * 1024 * 1024  # bytes of all bodies; a full run of the reference server comes to 12 MiB
 KEPT = 1024 * 1024  # bytes of a body that never came to its end: enough to see what it was
 LONGEST_WAIT = 60.0  # seconds that a Retry-After may ask for; a longer one is not waited for
 TRANSIENT = frozenset({429, 502, 503, 504})
@@ -35,7 +37,8 @@ class Limits:
     """How long, how often, how much.
 
     ``timeout`` is seconds without a byte, ``total_timeout`` seconds for a whole exchange, ``rpm`` requests a minute;
-    ``largest`` is the bytes of a body that are read, 0 for the head alone.
+    ``largest`` is the bytes of a body that are read, 0 for the head alone; ``largest_run`` those of all bodies of a
+    player, which are all judged together.
     """
 
     timeout: float = 120.0
@@ -43,6 +46,7 @@ class Limits:
     retries: int = 2
     rpm: float | None = None
     largest: int = LARGEST_BODY
+    largest_run: int = LARGEST_RUN
     budget: Budget | None = None  # shared with other processes
 
 
@@ -110,13 +114,21 @@ class Client:
     def _attempt(self, draft: Exchange, ceiling: int | None) -> Exchange:
         """What one attempt came to; where it met a stale connection, what the same came to on a fresh one.
 
-        Both are sent, paced and paid for, but the first is nobody's answer and so no evidence.
+        Both are sent, paced and paid for, but the first is no evidence: the server had closed the connection, or what
+        is read is left over from the answer before.
         """
         exchange = self._counted(draft, ceiling)
-        if exchange.response is None and _kind(exchange) == "reset" and self._transport.stale:
+        if self._stale(exchange):
             self._transport.close()
             exchange = self._counted(_no_longer_fresh(draft), ceiling)
         return exchange
+
+    def _stale(self, exchange: Exchange) -> bool:
+        """Whether an exchange met a connection that was used before, and nothing on it that is surely its own."""
+        current, kind = self._transport.current, _kind(exchange)
+        if current.connected or kind == "timeout":
+            return False
+        return not current.answered or (kind == "protocol" and exchange.response is None)
 
     def _counted(self, draft: Exchange, ceiling: int | None) -> Exchange:
         budget = self.limits.budget
@@ -141,14 +153,14 @@ class Client:
             head = (answer.status_code, _headers(answer))
             try:
                 if self.limits.largest:
-                    failure = self._collect(answer.iter_bytes(), chunks, begun, ceiling)
+                    failure = self._collect(answer.iter_raw(), Unfolder(head[1]), chunks, begun, ceiling)
             finally:
                 answer.close()
         except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
             failure = _failure(error)
         except (httpcore.ProxyError, httpcore.UnsupportedProtocol, httpcore.ConnectionNotAvailable) as error:
             failure = Failure(kind="refused", message=_words(error))
-        except (httpx.DecodingError, httpx.InvalidURL, ValueError) as error:
+        except (httpx.InvalidURL, ValueError) as error:
             failure = Failure(kind="protocol", message=_words(error))
         except OSError as error:
             failure = Failure(kind="reset" if head else "refused", message=_words(error))
@@ -159,12 +171,13 @@ class Client:
         return replace(draft, response=response, failure=failure, started=started, live=True)
 
     def _collect(
-        self, parts: Iterator[bytes], chunks: list[Chunk], begun: float, ceiling: int | None
+        self, parts: Iterator[bytes], unfolder: Unfolder, chunks: list[Chunk], begun: float, ceiling: int | None
     ) -> Failure | None:
         size, largest = 0, self.limits.largest
         counted = None if ceiling is None else Ceiling(ceiling)
-        for data in parts:
+        for part in parts:
             now = time.monotonic()
+            data = unfolder.feed(part, largest - size)
             if data:
                 chunks.append(Chunk(ms=round((now - begun) * 1000, 3), data=data[: largest - size]))
                 size += len(data)
@@ -262,8 +275,8 @@ def _wait(exchange: Exchange, number: int) -> float:
         if told.strip().isdecimal():
             return float(told.strip()[:9])
         try:
-            moment = parsedate_to_datetime(told)
-        except ValueError:
+            moment = parsedate_to_datetime(told[:100])
+        except (ValueError, TypeError, IndexError, OverflowError):
             pass
         else:
             moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)

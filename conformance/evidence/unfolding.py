@@ -25,6 +25,36 @@ class _Decoder(Protocol):
         """What the data unfolds to, about ``room`` bytes at most. Raises one of ``_FAILURES``."""
 
 
+class Unfolder:
+    """Undoes the codings that headers name, but for those that are not known, one part of the body after the other."""
+
+    def __init__(self, headers: Iterable[tuple[str, str]]) -> None:
+        named = ",".join(value for name, value in headers if name.lower() == "content-encoding")
+        codings = [coding.strip().lower() for coding in named.split(",") if coding.strip()]
+        self.codings = tuple(coding for coding in codings[:MOST_CODINGS] if coding != "identity")
+        self.unknown = next((coding for coding in self.codings if coding not in _DECODERS), None)
+        self._decoders = [_DECODERS[coding]() for coding in reversed(self.codings) if coding in _DECODERS]
+
+    @property
+    def name(self) -> str:
+        """The codings in words, bounded."""
+        return ", ".join(self.codings)[:80]
+
+    @property
+    def whole(self) -> bool:
+        """Whether the end of the coded body has come."""
+        return all(decoder.whole for decoder in self._decoders)
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        """What the next part unfolds to, about ``room`` bytes at most. Raises ``ValueError`` for no such code."""
+        try:
+            for decoder in self._decoders:
+                data = decoder.feed(data, room)
+        except _FAILURES:
+            raise ValueError(f"the body is marked {self.name} and is not") from None
+        return data
+
+
 def unfolded(
     chunks: Iterable[Chunk], headers: Iterable[tuple[str, str]], *, largest: int = LARGEST_BODY
 ) -> tuple[tuple[Chunk, ...], str | None]:
@@ -32,32 +62,26 @@ def unfolded(
 
     Chunks that unfold to nothing yet are left out. What was decoded before a fault is kept.
     """
-    named = ",".join(value for name, value in headers if name.lower() == "content-encoding")
-    codings = [coding.strip().lower() for coding in named.split(",") if coding.strip()]
-    codings = [coding for coding in codings[:MOST_CODINGS] if coding != "identity"]
-    if not codings:
+    unfolder = Unfolder(headers)
+    if not unfolder.codings:
         return tuple(chunks), None
-    unknown = next((coding for coding in codings if coding not in _DECODERS), None)
-    if unknown is not None:
-        return (), f"the body is coded as {unknown[:40]}, which is not known"
-    decoders = [_DECODERS[coding]() for coding in reversed(codings)]
+    if unfolder.unknown is not None:
+        return (), f"the body is coded as {unfolder.unknown[:40]}, which is not known"
     plain: list[Chunk] = []
     size = fed = 0
     for chunk in chunks:
-        data = chunk.data
-        fed += len(data)
+        fed += len(chunk.data)
         try:
-            for decoder in decoders:
-                data = decoder.feed(data, largest - size)
-        except _FAILURES:
-            return tuple(plain), f"the body is marked {', '.join(codings)[:80]} and is not"
+            data = unfolder.feed(chunk.data, largest - size)
+        except ValueError as error:
+            return tuple(plain), str(error)
         size += len(data)
         if data:
             plain.append(Chunk(ms=chunk.ms, data=data))
         if size >= largest:
             return tuple(plain), f"the body unfolds to more than {largest} bytes"
-    whole = not fed or all(decoder.whole for decoder in decoders)
-    return tuple(plain), None if whole else f"the {', '.join(codings)[:80]} body is cut off"
+    whole = not fed or unfolder.whole
+    return tuple(plain), None if whole else f"the {unfolder.name} body is cut off"
 
 
 class _Zlib:

@@ -15,6 +15,7 @@ import pytest
 from conformance.client import BadTarget, Limits, Target, resolve
 from conformance.client.budget import NAME as BUDGET
 from conformance.client.budget import Allowance, Budget
+from conformance.client.sender import LARGEST_BODY, LARGEST_RUN
 from conformance.models import ALL, canonical
 from conformance.plugin.spending import allowance, prices
 from conformance.plugin.tapes import taped
@@ -78,6 +79,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             timeout=min(120.0, self.timeout),
             total_timeout=self.timeout,
             rpm=self.rpm / workers if self.rpm else None,
+            largest_run=max(LARGEST_RUN // workers, LARGEST_BODY),
             budget=self.budget(),
         )
 
