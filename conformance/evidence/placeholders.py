@@ -39,7 +39,9 @@ PICTURE = 256  # characters of a picture's data that stay: its type and its size
 _INDICES = ("type", "index", "output_index", "content_index", "summary_index", "item_id")
 _LEXEME = re.compile(r'"((?:[^"\\]++|\\.)*+)"|([{}\[\]:,])|[^\s{}\[\]:,"]+', re.DOTALL)
 _PIECE = re.compile(r"\\u([0-9a-fA-F]{4})|\\(.)|([^\\]+)", re.DOTALL)
-_DATA_LINE = re.compile(r"(?m)^(?:\ufeff)?data:[ \t]?([^\r\n]*)")
+_DATA_LINE = re.compile(r"(?:\A|(?<=[\r\n]))(?:\ufeff)?data:[ \t]?([^\r\n]*)")
+_IN_PATTERN = re.compile(r"(?<!\\)[A-Za-z0-9]{2,100}")  # the words that a pattern spells out
+_LONGEST_PATTERN = 1_000  # characters
 _SIMPLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 Path = tuple[str | int, ...]
 
@@ -245,7 +247,9 @@ def _declared(tree: Any) -> Iterator[str]:
                     yield from (name for name in value if 1 < len(name) <= 100)
                 if key in ("name", "const", "default", "enum", "required", "examples"):
                     values = value if isinstance(value, list) else [value]
-                    yield from (item for item in values if isinstance(item, str) and 1 < len(item) <= 100)
+                    yield from (item for item in values if isinstance(item, str) and 0 < len(item) <= 100)
+                elif key == "pattern" and isinstance(value, str):
+                    yield from _IN_PATTERN.findall(value[:_LONGEST_PATTERN])
                 stack.append(value)
         elif isinstance(node, list):
             stack += node

@@ -17,6 +17,7 @@ _MOST_WORDS = 500_000  # that are kept from meeting in one replacement
 _TURNS = 60  # tries to find a word that holds no stop
 KEPT = frozenset({"true", "false", "null", "True", "False", "None", "NaN"})
 _HEX = re.compile(r"(?=.*\d)(?=.*[a-fA-F])[0-9a-fA-F]+", re.DOTALL)
+_DIGITS = re.compile(r"\d+|\D+")
 _SCRIPTS = (  # first and last character of scripts in which a character stands alone
     ("\u4e00", "\u9fa5"),
     ("\u3041", "\u3096"),
@@ -65,7 +66,9 @@ class Words:
 
     def _one(self, match: re.Match[str]) -> str:
         text = match.group()
-        return self._new(text) if match.lastgroup in ("alone", "number", "word") and text not in KEPT else text
+        if match.lastgroup == "number":
+            return "".join(self._new(part) if part.isdecimal() else part for part in _DIGITS.findall(text))
+        return self._new(text) if match.lastgroup in ("alone", "word") and text not in KEPT else text
 
     def _new(self, word: str) -> str:
         """The word's replacement, which is that of no other word and holds no stop, where that can be."""
@@ -88,14 +91,10 @@ class Words:
         if len(word) == 1:
             return _like(word, self._random(word.lower(), 4, turn), hexadecimal=False, first=True)
         hexadecimal = _HEX.fullmatch(word) is not None
-        number = "e" in word.lower() and word[0].isdecimal() and not word.isalnum()
         random = self._random(word.lower(), 4 * len(word), turn)
         parts: list[str] = []
         marked = hexadecimal
         for place, char in enumerate(word):
-            if number and not char.isdecimal():
-                parts.append(char)
-                continue
             new = _like(char, random[4 * place : 4 * place + 4], hexadecimal=hexadecimal, first=place == 0)
             if not marked and char.isascii() and char.isalpha() and char.lower() not in "abcdef":
                 new = _cased(ascii_lowercase[6 + random[4 * place] % 20], char)  # stays beyond hexadecimal
@@ -108,6 +107,8 @@ class Words:
 
 
 def _bounded(literal: str) -> str:
+    if len(literal) == 1:  # a letter is a word of its own in prose: it is meant where it is a value of JSON
+        return rf'(?:\A|(?<=")){re.escape(literal)}(?=\Z|")'
     return rf"{_edge(literal[0], before=True)}{re.escape(literal)}{_edge(literal[-1], before=False)}"
 
 

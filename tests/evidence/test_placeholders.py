@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from conformance.evidence import fixtures, read
 from conformance.evidence.pairs import pairs
@@ -63,6 +64,30 @@ def same(exchanges) -> None:
 
 def test_verdicts_stay_on_every_base():
     same([base(name) for name in BASES])
+
+
+@pytest.mark.parametrize("name", ["chat.stream", "messages.tool-stream", "responses.stream"])
+def test_verdicts_stay_on_streams_whose_lines_end_in_cr(name):
+    one = base(name)
+    chunks = (Chunk(ms=1.0, data=body(one).replace(b"\n", b"\r")),)
+    same([replace(one, response=replace(one.response, chunks=chunks))])
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({"type": "object", "properties": {"choice": {"enum": ["A", "B", "C", "D"]}}}, '{"choice":"A"}'),
+        ({"type": "object", "properties": {"k": {"const": "x"}}}, '{"k":"x"}'),
+        ({"type": "object", "properties": {"path": {"pattern": "\\/v1\\/\\w+$"}}}, '{"path":"/v1/chat"}'),
+        ({"type": "number"}, "1e3"),
+        ({"type": "number"}, "-2.5E-04"),
+    ],
+)
+def test_verdicts_stay_on_answers_that_a_schema_fixes_to_the_letter(schema, text):
+    form = fixtures.load(fixtures.root() / "bases" / "chat.json-schema.yaml")
+    form["request"]["body"]["response_format"]["json_schema"]["schema"] = schema
+    form["response"]["json"]["choices"][0]["message"]["content"] = text
+    same([exchange(form, "1")])
 
 
 SOME = [pair for number, pair in enumerate(pairs()) if number % 8 == 0]
