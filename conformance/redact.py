@@ -55,6 +55,11 @@ def is_placeholder(value: str) -> bool:
     return " " not in value or _MARKED.match(value) is not None
 
 
+def is_ordinary(key: str) -> bool:
+    """Whether a key is a word, as keys that nobody checks are: an answer may hold it without repeating it."""
+    return (key.isascii() and key.isalpha()) or is_placeholder(key)
+
+
 class Secrets:
     """The keys and patterns that are hidden, from one exchange or text after another."""
 
@@ -67,7 +72,7 @@ class Secrets:
     def exchange(self, exchange: Exchange) -> Exchange:
         """The exchange without credentials: see ``redact``."""
         known = [key for key in sent_keys(exchange.request) if key not in self._keys]
-        more = [(form, KEY_MARK) for key in known for form in _forms(key)]
+        more = [(form, PATTERN_MARK if is_ordinary(key) else KEY_MARK) for key in known for form in _forms(key)]
         more += [(cookie, PLACEHOLDER) for cookie in _cookies(exchange)]
         hider = _Hider(self._forms + more, self._patterns) if more else self._hider
         return hider.exchange(exchange)

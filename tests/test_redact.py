@@ -48,6 +48,13 @@ def test_a_key_that_was_sent_is_hidden_though_nobody_named_it():
     assert KEY.encode() not in redact(exchange(f"your key {KEY}".encode())).response.chunks[0].data
 
 
+@pytest.mark.parametrize("key", ["anything", "placeholder", "YOUR_API_KEY", "sk-xxxxxxxx"])
+def test_a_word_in_the_place_of_a_key_is_hidden_and_proves_no_echo(key):
+    one = exchange(f"It says {key} there".encode(), headers=(("Authorization", f"Bearer {key}"),))
+    assert redact(one).response.chunks[0].data == f"It says {PATTERN_MARK} there".encode()
+    assert redact(one, [key]).response.chunks[0].data == f"It says {KEY_MARK} there".encode()
+
+
 def test_a_key_split_between_chunks_is_found():
     clean = redact(exchange(b"a " + KEY[:7].encode(), KEY[7:].encode() + b" b"), [KEY])
     assert b"".join(chunk.data for chunk in clean.response.chunks) == f"a {KEY_MARK} b".encode()

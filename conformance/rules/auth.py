@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from conformance.protocols.view import Answer
-from conformance.redact import HIDDEN_HEADERS, KEY_MARK, SHORTEST_KEY, is_placeholder
+from conformance.redact import HIDDEN_HEADERS, KEY_MARK, SHORTEST_KEY, is_ordinary, is_placeholder
 from conformance.rules.decisions import UNRELATED, enveloped, told
 from conformance.rules.places import BEARER, SCHEME, UNAUTHORIZED
 from conformance.rules.registry import RESPONSES, Findings, Inconclusive, rule
@@ -122,7 +122,7 @@ def _forms(answer: Answer) -> Iterator[str]:
         if name.lower() not in HIDDEN_HEADERS | {"authorization"} or "cookie" in name.lower():
             continue
         key = value.strip().split(None, 1)[-1] if value.strip() else ""
-        if len(key) < SHORTEST_KEY or is_placeholder(key) or key == KEY_MARK:
+        if len(key) < SHORTEST_KEY or is_ordinary(key) or key == KEY_MARK:
             continue
         yield from dict.fromkeys((key, quote(key, safe=""), base64.b64encode(key.encode()).decode().rstrip("=")))
         yield from _password(key)

@@ -11,6 +11,7 @@ from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, cite
 from conformance.values import Basis, Finding, Level
 
 _SLACK = 64  # tokens that stand for no visible byte: block borders, call markers
+_CALL = 24  # likewise of one call, besides its name: ids and the markers of its parts
 _CHARACTERS = 20  # characters that one token holds at the very most
 _RUN = re.compile(r"(.)\1{4,}", re.DOTALL)  # but for runs of one character, such as a line of dashes
 
@@ -64,7 +65,10 @@ def output_fits_the_text(answer: Answer) -> Findings:
     tokens = usage.output - (usage.reasoning or 0)
     if not reported:
         visible += answer.reasoning
-    most = len(visible.encode("utf-8", "replace")) + _SLACK
+    names = sum(
+        len(call.name.encode("utf-8", "replace")) + _CALL for call in answer.calls if isinstance(call.name, str)
+    )
+    most = len(visible.encode("utf-8", "replace")) + names + _SLACK
     least = len(_RUN.sub(r"\1\1\1\1", visible)) / _CHARACTERS
     if tokens > most and (reported or not _may_hide_reasoning(answer)):
         yield Finding(
