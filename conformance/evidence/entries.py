@@ -146,7 +146,9 @@ def guessed_url(request: object, response: object) -> str | None:
 
 def media_type(body: bytes) -> tuple[str, str]:
     """The header that stands in where a recorder kept none of a response."""
-    return ("Content-Type", "text/event-stream" if _STREAM.match(body) else "application/json")
+    markup = body[:64].lstrip().startswith(b"<")
+    other = "text/html" if markup else "application/json"
+    return ("Content-Type", "text/event-stream" if _STREAM.match(body) else other)
 
 
 def encoded(text: str) -> bytes:

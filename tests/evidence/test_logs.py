@@ -121,6 +121,11 @@ def test_other_texts_are_answers(said):
     assert (body(exchange).decode() == said) is (said not in ("…", "upstream error: {}..."))
 
 
+def test_a_page_without_headers_is_one_of_markup():
+    exchange = only({"url": "/v1/chat/completions", "request": ASKED, "response": "<html></html>", "status": 502})
+    assert exchange.response.headers == (("Content-Type", "text/html"),)
+
+
 CHUNK = {"object": "chat.completion.chunk"}
 
 
