@@ -34,6 +34,7 @@ _MARKS = (  # what recorders write where a secret stood
 )
 _FILLERS = "authorization|auth|value|token|key|your|api|sk|header|here|by|for|har|sanitizer|security|kimi|x"
 _PLACEHOLDER = re.compile(rf"(?:{_MARKS}|{_FILLERS}|[\W_])+", re.IGNORECASE)
+_WORDS = re.compile(r"(?!sk\b)[A-Za-z]+(?:[-_][A-Za-z]+)*")
 _MARKED = re.compile(rf"\W|(?:{_MARKS})\b", re.IGNORECASE)
 
 _QUERY = re.compile(
@@ -56,8 +57,8 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_ordinary(key: str) -> bool:
-    """Whether a key is a word, as keys that nobody checks are: an answer may hold it without repeating it."""
-    return (key.isascii() and key.isalpha()) or is_placeholder(key)
+    """Whether a key is made of words, as keys that nobody checks are: an answer may hold it without repeating it."""
+    return _WORDS.fullmatch(key) is not None or is_placeholder(key)
 
 
 class Secrets:

@@ -216,8 +216,8 @@ _TESTS: tuple[Callable[[Asked], Reasons], ...] = (
 
 
 def _odd(schema: dict[str, Any] | None, *, root: str | None) -> bool:
-    """Whether a schema has a type that JSON Schema does not know, or another one than ``root`` at its top."""
-    if schema is None or (root is not None and schema.get("type", root) != root):
+    """Whether a schema has a type that JSON Schema does not know, or not ``root`` at its top."""
+    if schema is None or (root is not None and schema.get("type") != root):
         return True
     stack: list[tuple[str, object]] = [("", schema)]
     while stack:
