@@ -137,8 +137,9 @@ def _apply(entry: Rule, group: Group, mine: dict[Cell, _Tally]) -> None:
     else:
         for tally in mine.values():
             tally.exercised += 1
+    members = {answer.exchange.id: answer for answer in reversed(group)} if found else {}
     for finding in found:
-        answer = _at_fault(finding, group)
+        answer = members.get(finding.exchange or "", group[-1])
         tally = mine.get((entry.id, answer.protocol, answer.model)) or next(reversed(mine.values()))
         if len(tally.findings) < MOST_FINDINGS:
             tally.findings.append(_filled(entry, finding, answer, group))
@@ -148,10 +149,6 @@ def _failed(error: Exception, group: Group, mine: dict[Cell, _Tally]) -> None:
     words = text(" ".join(str(error).split()), 200)
     for tally in mine.values():
         tally.errors.append(f"{type(error).__name__}: {words} (exchange {group[-1].exchange.id})")
-
-
-def _at_fault(finding: Finding, group: Group) -> Answer:
-    return next((answer for answer in group if answer.exchange.id == finding.exchange), group[-1])
 
 
 def _filled(entry: Rule, finding: Finding, answer: Answer, group: Group) -> Finding:

@@ -113,6 +113,11 @@ class Asked:
         return {}
 
     @cached_property
+    def fields(self) -> dict[str, str]:
+        """Canonical forms of the fields of the body, likewise."""
+        return {}
+
+    @cached_property
     def tools_by_name(self) -> dict[str, Tool]:
         """The first tool of each name."""
         return {tool.name: tool for tool in reversed(self.tools) if tool.name is not None}

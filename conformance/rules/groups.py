@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from operator import itemgetter
 
 from conformance.models import K31
 from conformance.protocols.view import Answer
+from conformance.rules.extending import extended
 from conformance.rules.recall import answer_places, answered_items, history, marks, prefixes
 from conformance.rules.registry import Group
 from conformance.rules.sameness import (
@@ -21,11 +22,9 @@ from conformance.rules.sameness import (
     canonical,
     cell_model,
     credentials,
-    dump,
     flat_text,
     host,
     image_count,
-    imageless,
     is_string_input,
     items,
     mode,
@@ -33,11 +32,10 @@ from conformance.rules.sameness import (
     rest,
     settings,
     turns,
-    without,
 )
 from conformance.values import Protocol
 
-MORE_WORDS = 100  # how many words longer the second member of ``longer`` is, at least
+MOST_CONTROLS = 50  # control answers of one group: each answer that they are for is grouped with all of them
 Key = tuple[str, ...]
 
 
@@ -99,7 +97,12 @@ def efforts(answers: Sequence[Answer]) -> Iterator[Group]:
 
 def longer(answers: Sequence[Answer]) -> Iterator[Group]:
     """The same request with 100 or more words more in the last user message, in the same mode where there is one."""
-    yield from _by_last_user(answers)
+    for bucket in _buckets(answers, lambda a: (host(a), cell_model(a), rest(a))).values():
+        by_text: dict[Key, Answer] = {}
+        for answer in bucket:
+            by_text.setdefault((mode(answer), answer.asked.last_user), answer)
+        if len(by_text) > 1:
+            yield from extended(tuple(by_text.values()))
 
 
 def histories(answers: Sequence[Answer]) -> Iterator[Group]:
@@ -123,7 +126,7 @@ def forms(answers: Sequence[Answer]) -> Iterator[Group]:
         for a in answers
         if a.protocol is not Protocol.RESPONSES and isinstance(a.asked.body.get("stream", False), bool)
     ]
-    for bucket in _buckets(usable, lambda a: (host(a), cell_model(a), dump(flat_text(without(a, "stream"))))).values():
+    for bucket in _buckets(usable, lambda a: (host(a), cell_model(a), flat_text(a))).values():
         first = {canonical(a, "stream"): a for a in reversed(bucket)}
         ordered = sorted(first.values(), key=block_count)
         if len(ordered) > 1 and block_count(ordered[0]) < block_count(ordered[-1]):
@@ -133,9 +136,7 @@ def forms(answers: Sequence[Answer]) -> Iterator[Group]:
 def images(answers: Sequence[Answer]) -> Iterator[Group]:
     """The same message with and without an image."""
     usable = [a for a in answers if a.protocol is not Protocol.RESPONSES]
-    for bucket in _buckets(
-        usable, lambda a: (host(a), cell_model(a), dump(flat_text(imageless(without(a, "stream")))))
-    ).values():
+    for bucket in _buckets(usable, lambda a: (host(a), cell_model(a), flat_text(a, images=False))).values():
         bare = next((a for a in bucket if not image_count(a.asked.body)), None)
         for answer in bucket:
             if bare is not None and image_count(answer.asked.body):
@@ -143,10 +144,10 @@ def images(answers: Sequence[Answer]) -> Iterator[Group]:
 
 
 def stop_controls(answers: Sequence[Answer]) -> Iterator[Group]:
-    """An answer to stop_sequences, after control answers to the same request without them."""
+    """An answer to stop_sequences, after control answers to the same request without them, the first of very many."""
     usable = [a for a in answers if a.protocol is Protocol.MESSAGES]
     for group in _together(usable, lambda a: (host(a), cell_model(a), canonical(a, "stream", "stop_sequences"))):
-        controls = tuple(a for a in group if "stop_sequences" not in a.asked.body and a.ok)
+        controls = tuple(islice((a for a in group if "stop_sequences" not in a.asked.body and a.ok), MOST_CONTROLS))
         for answer in group:
             if controls and answer.asked.stop_sequences:
                 yield (*controls, answer)
@@ -210,37 +211,3 @@ def _in_each_mode(
     for way, answer in others.items():
         if ones:
             yield (next((first for first in ones if mode(first) == way), ones[0]), answer)
-
-
-def _by_last_user(answers: Sequence[Answer]) -> Iterator[Group]:
-    for bucket in _buckets(answers, lambda a: (host(a), cell_model(a), rest(a))).values():
-        by_text: dict[Key, Answer] = {}
-        for answer in bucket:
-            by_text.setdefault((mode(answer), answer.asked.last_user), answer)
-        ordered = sorted(map(_Worded, by_text.values()), key=lambda one: len(one.answer.asked.last_user))
-        for place, short in enumerate(ordered):
-            first: Answer | None = None
-            for long in ordered[place + 1 :]:
-                if long.words - short.words >= MORE_WORDS and _extends(short, long):
-                    first = first or long.answer
-                    if mode(long.answer) == mode(short.answer):
-                        first = long.answer
-                        break
-            if first is not None:
-                yield (short.answer, first)
-
-
-class _Worded:
-    """An answer with the text and the number of words of its request's last user message."""
-
-    __slots__ = ("answer", "text", "words")
-
-    def __init__(self, answer: Answer) -> None:
-        self.answer = answer
-        self.text = answer.asked.last_user.strip()
-        self.words = len(self.text.split())
-
-
-def _extends(short: _Worded, long: _Worded) -> bool:
-    one, two = short.text, long.text
-    return bool(one) and len(two) > len(one) and (two.startswith(one) or two.endswith(one))

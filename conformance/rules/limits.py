@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from conformance.models import CONTEXT_WINDOW, DEFAULT_LIMIT
 from conformance.protocols.view import MISSING, Answer, Finish
@@ -29,6 +30,7 @@ _REASON_SOURCES = {
     MESSAGES: cite("messages-k31", "#/components/schemas/MessageResponse/properties/stop_reason"),
     RESPONSES: cite("responses", "incomplete usually means the max_output_tokens limit was reached"),
 }
+MOST_OTHERS = 50  # answers to the same request that one is grouped with
 _CUT_OFF = {CHAT: "length", MESSAGES: "max_tokens", RESPONSES: "incomplete"}
 
 
@@ -169,13 +171,36 @@ def exhausted_is_not_completed(answer: Answer) -> Findings:
 
 def limited(answers: Sequence[Answer]) -> Iterator[Group]:
     """An answer whose limit was met: its probe asked for far more, or the evidence proves it."""
-    together = {id(answer): group for group in groups.repeats(answers) for answer in group}
+    together = {id(answer): again for again in map(_Again, groups.repeats(answers)) for answer in again.whole}
     for answer in answers:
         if not (answer.ok and answer.complete and limits_sent(answer)):
             continue
-        others = tuple(a for a in together.get(id(answer), ()) if a is not answer and a.ok and a.complete)
-        if answer.intends(Intent.CUT_OFF) or answer.truncated or _limit_met(answer, others):
-            yield (*others, answer)
+        again = together.get(id(answer))
+        proof = again.proof(answer) if again else ()
+        if answer.intends(Intent.CUT_OFF) or answer.truncated or _limit_met(answer, proof):
+            others = again.others(answer) if again else ()
+            more = () if any(_same_cut(answer, other) for other in others) else proof
+            yield (*others, *more, answer)
+
+
+class _Again:
+    """The whole answers to one request that was sent again and again."""
+
+    def __init__(self, group: Group) -> None:
+        self.whole = tuple(answer for answer in group if answer.ok and answer.complete)
+        self._cuts: dict[tuple[str, str], list[Answer]] = {}
+        for answer in self.whole:
+            if answer.truncated:
+                self._cuts.setdefault((answer.reasoning, answer.text), []).append(answer)
+
+    def proof(self, answer: Answer) -> Group:
+        """The first other one, if any, that has the same contents and says that it was cut off."""
+        same = self._cuts.get((answer.reasoning, answer.text), ())
+        return tuple(islice((other for other in same if other is not answer and _same_cut(answer, other)), 1))
+
+    def others(self, answer: Answer) -> Group:
+        """The others, the first of very many."""
+        return tuple(islice((other for other in self.whole if other is not answer), MOST_OTHERS))
 
 
 @rule(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.protocols.view import Answer
-from conformance.rules.sameness import cell_model, dump, host, is_string_input, items, role
+from conformance.rules.sameness import cell_model, dumped, host, is_string_input, items, role
 from conformance.values import Protocol
 
 
@@ -24,7 +24,7 @@ def prefixes(answer: Answer, turns: list[Any]) -> list[tuple[str, bytes]]:
     digest = hashlib.blake2b(digest_size=16)
     keys = [(where, digest.digest())]
     for turn in turns:
-        digest.update(hashlib.blake2b(dump(turn).encode("utf-8", "surrogatepass")).digest())
+        digest.update(hashlib.blake2b(dumped(turn)).digest())
         keys.append((where, digest.digest()))
     return keys
 

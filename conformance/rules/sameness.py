@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Container, Mapping
 from typing import Any
 
 import msgspec
@@ -10,39 +12,63 @@ import msgspec
 from conformance.protocols.view import Answer
 from conformance.values import Intent, Protocol
 
+LONG = 128  # bytes of a value, above which its digest stands for it
 MESSAGES_FIELD = {Protocol.CHAT: "messages", Protocol.MESSAGES: "messages", Protocol.RESPONSES: "input"}
 
 
 def canonical(answer: Answer, *leave_out: str, effort: bool = True) -> str:
-    """The request body as one string, keys sorted, without the named fields (and without the effort)."""
+    """The request body as one string without the named fields (and without the effort): equal for equal bodies."""
     key = f"{effort} {' '.join(sorted(leave_out))}"
     known = answer.asked.forms.get(key)
     if known is None:
-        known = answer.asked.forms[key] = _canonical(answer, leave_out, effort=effort)
+        found = fields(answer) if effort else _effortless(answer)
+        known = answer.asked.forms[key] = _joined(found, leave_out)
     return known
 
 
-def _canonical(answer: Answer, leave_out: tuple[str, ...], *, effort: bool) -> str:
-    body = without(answer, *leave_out)
-    if not effort:
-        body.pop("reasoning_effort", None)
-        for name in ("output_config", "reasoning"):
-            if isinstance(body.get(name), dict):
-                body[name] = {key: value for key, value in body[name].items() if key != "effort"}
-    return dump(body)
+def fields(answer: Answer) -> dict[str, str]:
+    """Each field of the request body as a string that is equal for equal values."""
+    found = answer.asked.fields
+    if not found:
+        found.update((name, brief(value)) for name, value in sorted(answer.asked.body.items()))
+    return found
 
 
-def without(answer: Answer, *names: str) -> dict[str, Any]:
-    """The request body without the named fields."""
-    return {key: value for key, value in answer.asked.body.items() if key not in names}
+def _effortless(answer: Answer) -> dict[str, str]:
+    found = {name: text for name, text in fields(answer).items() if name != "reasoning_effort"}
+    for name in ("output_config", "reasoning"):
+        value = answer.asked.body.get(name)
+        if isinstance(value, dict):
+            found[name] = brief({key: item for key, item in value.items() if key != "effort"})
+    return found
+
+
+def _changed(answer: Answer, new: Mapping[str, object]) -> str:
+    """The request without ``stream``, and with other values of some of its fields."""
+    return _joined({**fields(answer), **{name: brief(value) for name, value in new.items()}}, ("stream",))
+
+
+def _joined(found: Mapping[str, str], leave_out: Container[str]) -> str:
+    return "\n".join(f"{dump(name)} {text}" for name, text in found.items() if name not in leave_out)
+
+
+def brief(value: object) -> str:
+    """One string for one JSON value, of a long one its digest: equal strings for equal values."""
+    data = dumped(value)
+    return data.decode() if len(data) <= LONG else f"#{hashlib.blake2b(data, digest_size=20).hexdigest()}"
 
 
 def dump(value: object) -> str:
     """One string for one JSON value, keys sorted: equal strings for equal values."""
+    return dumped(value).decode()
+
+
+def dumped(value: object) -> bytes:
+    """The same in UTF-8."""
     try:
-        return msgspec.json.encode(value, order="sorted").decode()
+        return msgspec.json.encode(value, order="sorted")
     except (ValueError, OverflowError):  # lone surrogates, integers beyond 64 bits
-        return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+        return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
 
 
 def host(answer: Answer) -> str:
@@ -67,7 +93,7 @@ def credentials(answer: Answer) -> str:
 
 def settings(answer: Answer) -> str:
     """Every field but the messages and ``stream``."""
-    return dump(without(answer, "stream", MESSAGES_FIELD[answer.protocol]))
+    return canonical(answer, "stream", MESSAGES_FIELD[answer.protocol])
 
 
 def items(answer: Answer) -> list[Any] | None:
@@ -94,16 +120,13 @@ def plain(answer: Answer) -> bool:
 
 
 def rest(answer: Answer) -> str:
-    """The request without the words of its last user message."""
-    body = without(answer, "stream")
+    """The request without ``stream``, and without the words of its last user message."""
     name = MESSAGES_FIELD[answer.protocol]
-    items = body.get(name)
+    items = answer.asked.body.get(name)
     if isinstance(items, list):
         last = max((n for n, item in enumerate(items) if role(item) == "user"), default=None)
-        body[name] = [wordless(item) if n == last else item for n, item in enumerate(items)]
-    elif isinstance(items, str):
-        body[name] = ""
-    return dump(body)
+        return _changed(answer, {name: [wordless(item) if n == last else item for n, item in enumerate(items)]})
+    return _changed(answer, {name: ""} if isinstance(items, str) else {})
 
 
 def wordless(item: dict[str, Any]) -> dict[str, Any]:
@@ -121,23 +144,27 @@ def role(item: object) -> object:
     return item.get("role") if isinstance(item, dict) else None
 
 
-def flat_text(body: dict[str, Any]) -> dict[str, Any]:
-    """The body with each lone text block written as a string."""
+def flat_text(answer: Answer, *, images: bool = True) -> str:
+    """The request without ``stream`` and with each lone text block as a string, with or without its image blocks."""
+    body = answer.asked.body
+    flat: dict[str, object] = {"system": _flat(body["system"])} if isinstance(body.get("system"), list) else {}
+    if any(isinstance(item, dict) and isinstance(item.get("content"), list) for item in items(answer) or ()):
+        flat["messages"] = [_flat_message(item if images else _imageless(item)) for item in body["messages"]]
+    return _changed(answer, flat) if flat else canonical(answer, "stream")
 
-    def flat(value: object) -> object:
-        if isinstance(value, list) and len(value) == 1 and is_text(value[0]):
-            return value[0]["text"]
-        return value
 
-    flattened = dict(body)
-    if "system" in body:
-        flattened["system"] = flat(body["system"])
-    if isinstance(body.get("messages"), list):
-        flattened["messages"] = [
-            {**item, "content": flat(item["content"])} if isinstance(item, dict) and "content" in item else item
-            for item in body["messages"]
-        ]
-    return flattened
+def _flat(value: object) -> object:
+    return value[0]["text"] if isinstance(value, list) and len(value) == 1 and is_text(value[0]) else value
+
+
+def _flat_message(item: object) -> object:
+    return {**item, "content": _flat(item["content"])} if isinstance(item, dict) and "content" in item else item
+
+
+def _imageless(item: object) -> object:
+    if isinstance(item, dict) and isinstance(item.get("content"), list):
+        return {**item, "content": [block for block in item["content"] if not is_image(block)]}
+    return item
 
 
 def is_text(block: object) -> bool:
@@ -155,18 +182,6 @@ def block_count(answer: Answer) -> int:
     body = answer.asked.body
     fields = [body.get("system"), *(i.get("content") for i in items(answer) or () if isinstance(i, dict))]
     return sum(isinstance(value, list) for value in fields)
-
-
-def imageless(body: dict[str, Any]) -> dict[str, Any]:
-    """The body without image blocks."""
-
-    def strip(item: object) -> object:
-        if isinstance(item, dict) and isinstance(item.get("content"), list):
-            return {**item, "content": [block for block in item["content"] if not is_image(block)]}
-        return item
-
-    messages = body.get("messages")
-    return {**body, "messages": [strip(item) for item in messages]} if isinstance(messages, list) else body
 
 
 def is_image(block: object) -> bool:
