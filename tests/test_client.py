@@ -22,7 +22,7 @@ import zstandard
 
 from conformance.client import BadTarget, Client, Limits, Player, Stopped, preflight, resolve, sender
 from conformance.client.budget import Allowance, Budget, Spent
-from conformance.client.player import MOST_IN_VAIN
+from conformance.client.player import LONG, MOST_IN_VAIN
 from conformance.client.sender import LONGEST_WAIT
 from conformance.client.targets import API, DIRECT, LOCAL_KEY, Target
 from conformance.probes import answers
@@ -217,7 +217,7 @@ BOMBS = {
 @pytest.mark.parametrize("coding", BOMBS)
 def test_a_compression_bomb_is_bounded(coding: str) -> None:
     bomb = BOMBS[coding](150_000_000)
-    limits = Limits(timeout=60, total_timeout=60, retries=0, largest=1_000_000)
+    limits = replace(PATIENT, largest=1_000_000)
     tracemalloc.start()
     try:
         exchange = sent(servers.fixed(200, bomb, f"Content-Encoding: {coding}"), limits)
@@ -253,7 +253,7 @@ def test_a_coded_stream_is_decoded_as_it_comes(coding: str) -> None:
             connection.send(servers.chunk(body[place : place + 100]))
         connection.send(b"0\r\n\r\n")
 
-    exchange = sent(handle, Limits(timeout=60, total_timeout=60))
+    exchange = sent(handle, PATIENT)
     assert exchange.failure is None
     assert text(exchange) == b"".join(events)
 
@@ -706,15 +706,18 @@ def test_hostile_requests_that_break_connections_do_not_count_as_the_target_bein
     assert playing.stopped is None
 
 
-def test_answers_that_are_more_than_can_be_judged_end_the_run() -> None:
+@pytest.mark.parametrize(
+    ("size", "largest", "number"), [(600, 1000, 2), (2 * LONG, 10 * LONG, 2), (2 * LONG, 30 * LONG, 4)]
+)
+def test_answers_that_are_more_than_can_be_judged_end_the_run(size: int, largest: int, number: int) -> None:
     kept: list[Exchange] = []
-    with servers.serving(servers.fixed(400, b"x" * 600)) as server:
+    with servers.serving(servers.fixed(400, b"x" * size)) as server:
         playing = player(server.url, kept)
-        playing.limits = Limits(timeout=60, total_timeout=60, retries=0, largest_run=1000)
-        with pytest.raises(Stopped, match="the answers of the target come to more than 1000 bytes"):
+        playing.limits = replace(PATIENT, largest_run=largest)
+        with pytest.raises(Stopped, match="the answers of the target are too long to be judged together"):
             playing.play("probe", CELL, steps(*[Step(body=b"{}", intents=(Intent.HOSTILE,))] * 30))
         playing.close()
-    assert len(kept) == 2
+    assert len(kept) == number
 
 
 def test_a_key_that_the_server_echoes_is_recorded_by_a_mark_only() -> None:

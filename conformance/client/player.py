@@ -22,6 +22,8 @@ INVALID_KEY = "invalid-key-of-kimi-conformance-0000000000000000"
 MOST_SILENCES = 3  # time-outs in a row, after which the target counts as gone; so it does after one endless answer
 MOST_BREAKS = 6  # broken connections in a row
 MOST_ERRORS = 24  # answers 429, or 5xx to valid requests, in a row
+LONG = 1024 * 1024  # bytes of a body; no probe asks for more
+EXCESS = 8  # bytes that one beyond counts as
 MOST_IN_VAIN = 120.0  # seconds spent on such answers in a row, after which nothing is tried again
 
 
@@ -181,11 +183,12 @@ class Player:
         return Request(method=step.method, url=client.base_url + path, headers=headers, body=step.body)
 
     def _weigh(self, exchange: Exchange) -> None:
-        """Stop where the answers are more than can be judged together."""
+        """Stop where the answers are more than can be judged together, those that are far too long first."""
         chunks = exchange.response.chunks if exchange.response is not None else ()
-        self._received += sum(len(chunk.data) for chunk in chunks)
+        size = sum(len(chunk.data) for chunk in chunks)
+        self._received += size + (EXCESS - 1) * max(0, size - LONG)
         if self._received > self.limits.largest_run:
-            self.stopped = f"the answers of the target come to more than {self.limits.largest_run} bytes"
+            self.stopped = "the answers of the target are too long to be judged together"
 
     def _watch(self, exchange: Exchange, *, valid: bool) -> None:
         """Stop where the target is gone, so that no run lasts for hours without an answer.

@@ -25,7 +25,7 @@ from conformance.evidence.unfolding import Unfolder
 from conformance.values import Chunk, Exchange, Failure, Intent, Request, Response
 
 LARGEST_BODY = 64 * 1024 * 1024  # bytes; what comes after is not read
-LARGEST_RUN = 256 * 1024 * 1024  # bytes of all bodies; a full run of the reference server comes to 12 MiB
+LARGEST_RUN = 1024 * 1024 * 1024  # bytes of all bodies; a full run of the reference server comes to 12 MiB
 KEPT = 1024 * 1024  # bytes of a body that never came to its end: enough to see what it was
 LONGEST_WAIT = 60.0  # seconds that a Retry-After may ask for; a longer one is not waited for
 TRANSIENT = frozenset({429, 502, 503, 504})
@@ -37,8 +37,8 @@ class Limits:
     """How long, how often, how much.
 
     ``timeout`` is seconds without a byte, ``total_timeout`` seconds for a whole exchange, ``rpm`` requests a minute;
-    ``largest`` is the bytes of a body that are read, 0 for the head alone; ``largest_run`` those of all bodies of a
-    player, which are all judged together.
+    ``largest`` is the bytes of a body that are read, 0 for the head alone; ``largest_run`` those of all bodies that a
+    player takes, since they are judged together.
     """
 
     timeout: float = 120.0
