@@ -41,7 +41,7 @@ CASES = {
         words="http.content-type.json",
     ),
     "answers an empty body": Case(handler=servers.fixed(200, b""), code=1, words="http.body.json"),
-    "answers JSON of the wrong types": Case(handler=servers.fixed(200, WRONG_TYPES), code=1, words="body.schema"),
+    "answers JSON of the wrong types": Case(handler=servers.fixed(200, WRONG_TYPES), code=1, words="body.object-type"),
     "answers very deep JSON": Case(handler=servers.fixed(200, b"[" * 100_000), code=1, words="http.auth.missing-key"),
     "answers no UTF-8": Case(handler=servers.fixed(200, b'{"id": "\xff\xfe"}'), code=1, words="http.body.json"),
     "answers control characters": Case(
