@@ -25,6 +25,7 @@ from conformance.rules.sameness import (
     flat_text,
     host,
     image_count,
+    is_one_message,
     is_string_input,
     items,
     mode,
@@ -116,7 +117,7 @@ def inputs(answers: Sequence[Answer]) -> Iterator[Group]:
     """Input as a string, and as an array with one user message."""
     usable = [a for a in answers if a.protocol is Protocol.RESPONSES]
     for bucket in _buckets(usable, lambda a: (host(a), cell_model(a), a.asked.last_user, settings(a))).values():
-        yield from _in_each_mode(bucket, is_string_input, lambda a: not is_string_input(a) and turns(a) == 1)
+        yield from _in_each_mode(bucket, is_string_input, is_one_message)
 
 
 def forms(answers: Sequence[Answer]) -> Iterator[Group]:

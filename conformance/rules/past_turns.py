@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.protocols.chat import SEARCH
 from conformance.protocols.view import Asked
 from conformance.rules.history import blocks, turns
+from conformance.rules.payloads import entries, members
 from conformance.rules.registry import CHAT, RESPONSES
 
 
@@ -28,6 +30,14 @@ def continues_text(asked: Asked) -> bool:
     """Whether the last message is the assistant's, so that the answer goes on in the middle of its text."""
     said = turns(asked)
     return bool(said) and said[-1].get("role") == "assistant"
+
+
+def echoes_search(asked: Asked) -> bool:
+    """Whether a chat request sends a web search back, whose results the server then adds to the prompt."""
+    calls = (call for turn in turns(asked) for call in entries(turn.get("tool_calls")))
+    return asked.protocol is CHAT and any(
+        members(members(call).get("function")).get("name") == SEARCH for call in calls
+    )
 
 
 def orphans(asked: Asked) -> list[str]:

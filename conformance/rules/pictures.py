@@ -53,8 +53,8 @@ def shown(protocol: Protocol, found: list[dict[str, Any]]) -> Iterator[Picture]:
 
 
 def refers_elsewhere(asked: Asked) -> bool:
-    """Whether a request names an image, a video or a file by its address, so that its contents may change."""
-    return _ADDRESS.search(asked.raw) is not None
+    """Whether a request names a file by its address, or a conversation that the server keeps: both may change."""
+    return _ADDRESS.search(asked.raw) is not None or asked.body.get("conversation") is not None
 
 
 def _source(source: dict[str, object]) -> Picture:

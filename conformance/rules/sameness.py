@@ -13,6 +13,7 @@ from conformance.protocols.view import Answer
 from conformance.values import Intent, Protocol
 
 LONG = 128  # bytes of a value, above which its digest stands for it
+_TEXTS = ("input_text", "text")
 MESSAGES_FIELD = {Protocol.CHAT: "messages", Protocol.MESSAGES: "messages", Protocol.RESPONSES: "input"}
 
 
@@ -105,6 +106,15 @@ def items(answer: Answer) -> list[Any] | None:
 def is_string_input(answer: Answer) -> bool:
     """Whether it is a Responses request whose input is a string."""
     return answer.protocol is Protocol.RESPONSES and isinstance(answer.asked.body.get("input"), str)
+
+
+def is_one_message(answer: Answer) -> bool:
+    """Whether the input of a Responses request is an array of one user message, which holds text alone."""
+    said = items(answer) or ()
+    content = said[0].get("content") if len(said) == 1 and role(said[0]) == "user" else None
+    if not isinstance(content, list):
+        return isinstance(content, str)
+    return bool(content) and all(isinstance(part, dict) and part.get("type") in _TEXTS for part in content)
 
 
 def turns(answer: Answer) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from conformance.protocols.view import Answer
 from conformance.rules import groups, parts
+from conformance.rules.past_turns import echoes_search
 from conformance.rules.pictures import refers_elsewhere
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, Group, cite, rule
 from conformance.rules.usage import USAGE
@@ -22,9 +23,8 @@ _LIFETIMES = {"5m": 300, "1h": 3600}  # seconds
 def counts_input(answer: Answer) -> bool:
     """Whether an answer reports its input, and that input is only the request's: a server search adds its results."""
     searched = bool(answer.results) or any(call.server for call in answer.calls)
-    return (
-        answer.ok and answer.complete and answer.usage is not None and answer.usage.input is not None and not searched
-    )
+    counted = answer.ok and answer.complete and answer.usage is not None and answer.usage.input is not None
+    return counted and not searched and not echoes_search(answer.asked)
 
 
 def input_tokens(answer: Answer) -> int:
@@ -33,13 +33,14 @@ def input_tokens(answer: Answer) -> int:
 
 
 def repeated(answers: Sequence[Answer]) -> Iterator[Group]:
-    """The same request sent twice or more in the same mode; what it refers to elsewhere may have changed meanwhile."""
-    whole = [answer for answer in answers if not refers_elsewhere(answer.asked)]
-    yield from _counted(groups.tries(whole))
+    """The same request sent twice or more in the same mode."""
+    yield from _counted(groups.tries(answers))
 
 
 def _counted(found: Iterator[Group]) -> Iterator[Group]:
     for group in found:
+        if refers_elsewhere(group[0].asked):
+            continue  # what it refers to may have changed meanwhile
         counted = tuple(answer for answer in group if counts_input(answer))
         if len(counted) > 1:
             yield counted
