@@ -13,7 +13,7 @@ import conformance
 PACKAGE = Path(conformance.__file__).parent
 
 LAYERS = (  # from the bottom; parts of one layer do not import one another, but for the pairs in BESIDE
-    ("values", "sse", "redact", "plain", "prices"),
+    ("values", "sse", "redact", "plain", "prices", "garbage"),
     ("specs", "models"),
     ("protocols",),
     ("rules", "reference"),

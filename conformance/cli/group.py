@@ -20,6 +20,7 @@ from typing import Any, NoReturn, cast
 import click
 
 import conformance
+from conformance.garbage import seldom_collected
 from conformance.gate import Exit
 
 DEBUG = "KIMI_CONFORMANCE_DEBUG"
@@ -100,7 +101,8 @@ class Lazy(click.Group):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
         try:
-            code = super().main(args, prog_name, **extra)
+            with seldom_collected():
+                code = super().main(args, prog_name, **extra)
             sys.stdout.flush()
         except click.ClickException as error:
             said = StringIO()

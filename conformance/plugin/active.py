@@ -8,12 +8,14 @@ its own, and the first process joins them in the suite's order.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import msgspec
 import pytest
 
 from conformance.client import Stopped
+from conformance.garbage import seldom_collected
 from conformance.plugin import hooks
 from conformance.plugin.last_word import LastWord
 from conformance.plugin.marks import MARKS, Probe
@@ -34,6 +36,9 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Check the options before anything is collected."""
+    held_back = ExitStack()
+    held_back.enter_context(seldom_collected())
+    config.add_cleanup(held_back.close)
     for mark, words in MARKS.items():
         config.addinivalue_line("markers", f"{mark}: {words}")
     given: dict[str, Any] | None = getattr(config, "workerinput", None)

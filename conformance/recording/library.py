@@ -34,7 +34,7 @@ class Library:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self._loaded: dict[Path, Cassette] = {}
+        self._last: tuple[Path, Cassette] | None = None  # whoever plays a probe asks for its cassette step by step
 
     def paths(self) -> Iterator[Path]:
         """Every cassette, in order of surface and name."""
@@ -70,15 +70,15 @@ class Library:
     def find(self, probe: str, protocol: Protocol, model: str) -> Cassette | None:
         """The cassette of a probe; None where there is none. Raises ``Unreadable``."""
         path = self.folder / name_of(probe, protocol, model)
-        if path not in self._loaded:
+        if self._last is None or self._last[0] != path:
             if not path.is_file():
                 return None
             found = load(path)
             row = found.provenance
             if (row.probe, row.protocol, row.model) != (probe, protocol, model):
                 raise Unreadable(str(path), f"it says that it is of {row.probe}/{row.protocol}/{row.model}")
-            self._loaded[path] = found
-        return self._loaded[path]
+            self._last = path, found
+        return self._last[1]
 
     def remove(self, path: Path) -> None:
         """Delete a cassette with what lies beside it, or a stray. Raises ``OSError``."""
