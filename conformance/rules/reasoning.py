@@ -174,7 +174,7 @@ def _thinking(answer: Answer) -> list[parts.Part]:
 def thinking_is_signed(group: Group) -> Findings:
     """Every thinking block has a signature that is not empty; one warning a run."""
     for answer in group:
-        if answer.truncated:
+        if not answer.normal:
             continue  # the signature comes at the end of the block
         for pointer, block in _thinking(answer):
             signature = block.get("signature", MISSING)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Iterator
 
-from conformance.protocols.view import Answer
+from conformance.protocols.view import MISSING, Answer, Call
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, cite, rule
 from conformance.values import Basis, Finding, Level
 
@@ -19,6 +19,9 @@ _TOKENS = re.compile(
     r"|\[TOOL_CALLS\]|\[/?TOOL_CALL\]|\[/?INST\]"
     r"|<｜tool▁[^｜]{1,40}｜>"
 )
+_AT_END = re.compile(rf"(?:{_TOKENS.pattern})(?:\|>)?\s*\Z")
+_TAIL = 100  # characters of a string in which a marker at its end is looked for
+_CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)  # code may name a token that it means
 _SECTION = re.compile(r"\bfunctions\.([\w-]{1,64}):\d+\s*(?:<\||\{)")  # a call of Kimi's template in the open
 _CALLS = {
     CHAT: cite("chat-all", "#/components/schemas/ChatMessage/properties/tool_calls"),
@@ -34,11 +37,13 @@ def _offers_tools(answer: Answer) -> bool:
 
 @rule("tool.no-markup-in-text", Level.MUST, Basis.PROTOCOL, source=_CALLS, when=_offers_tools)
 def no_markup_leaks(answer: Answer) -> Findings:
-    """Text, reasoning and arguments carry no raw tool-call markers or control tokens."""
+    """Text, reasoning and arguments carry no raw tool-call markers or control tokens, but within code."""
     names = {tool.name for tool in answer.asked.functions}
-    arguments = [_written(call.arguments) for call in answer.calls]
-    for what, texts in (("text", answer.texts), ("reasoning", answer.reasonings), ("arguments", arguments)):
-        for text in texts:
+    texts = [_CODE.sub(" ", text) for text in answer.texts]
+    reasonings = [_CODE.sub(" ", text) for text in answer.reasonings]
+    arguments = [text for call in answer.calls for text in _exposed(call)]
+    for what, found_in in (("text", texts), ("reasoning", reasonings), ("arguments", arguments)):
+        for text in found_in:
             found = _TOKENS.search(text) or next((m for m in _SECTION.finditer(text) if m[1] in names), None)
             if found is not None:
                 yield Finding(
@@ -50,11 +55,22 @@ def no_markup_leaks(answer: Answer) -> Findings:
                 break
 
 
-def _written(arguments: object) -> str:
-    """Arguments as text; the input of a messages call comes as an object."""
-    if isinstance(arguments, str):
-        return arguments
-    return json.dumps(arguments, ensure_ascii=False) if isinstance(arguments, dict) else ""
+def _exposed(call: Call) -> Iterator[str]:
+    """Where a marker in arguments is a leak: in what does not parse, and at the end of a string.
+
+    Elsewhere it may be part of a file that is to be written, such as a template.
+    """
+    if call.value is MISSING:
+        yield call.arguments if isinstance(call.arguments, str) else ""
+    stack = [call.value]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            stack += value.values()
+        elif isinstance(value, list):
+            stack += value
+        elif isinstance(value, str):
+            yield from _AT_END.findall(value[-_TAIL:])
 
 
 def _pointer(answer: Answer, what: str) -> str:
