@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -37,15 +36,6 @@ OK = [{"role": "user", "content": "Reply with OK."}]
 BODY = {"model": "kimi-k3", "messages": OK}
 FAULT = "usage-total-off-by-one"
 EVENTS = [b'data: {"id":"1"}\n\n', b"data: [DONE]\n\n"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def bare_environment() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith(("ANTHROPIC_", "OPENAI_"))]:
-            patch.delenv(name)
-        patch.setenv("ANTHROPIC_OPEN_TELEMETRY", "false")
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,15 +25,6 @@ from conformance.values import Level, Protocol
 
 OK = [{"role": "user", "content": "Reply with OK."}]
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def bare_environment() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith(("ANTHROPIC_", "OPENAI_"))]:
-            patch.delenv(name)
-        patch.setenv("ANTHROPIC_OPEN_TELEMETRY", "false")
-        yield
 
 
 class Proxied:

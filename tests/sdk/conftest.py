@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -14,16 +13,6 @@ import anthropic
 import openai
 
 from conformance.reference import DEFAULT_KEY, Running, running
-
-
-@pytest.fixture(scope="session", autouse=True)
-def bare_environment() -> Iterator[None]:
-    """No setting of the machine reaches the clients, and they trace nothing."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith(("ANTHROPIC_", "OPENAI_"))]:
-            patch.delenv(name)
-        patch.setenv("ANTHROPIC_OPEN_TELEMETRY", "false")
-        yield
 
 
 @pytest.fixture(scope="session")
