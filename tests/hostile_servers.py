@@ -20,10 +20,14 @@ SHORT = (0.3, 3.0, 30.0)  # time-outs that are to run out, each where the one be
 
 @dataclass
 class Connection:
-    """One accepted connection; ``request`` reads the next request, None when the client is gone."""
+    """One accepted connection; ``request`` reads the next request, None when the client is gone.
+
+    ``number`` is the latest request's among all that the server has seen, from 1.
+    """
 
     socket: socket.socket
     server: Server
+    number: int = 0
     _left: bytes = b""
 
     def request(self) -> bytes | None:
@@ -43,7 +47,9 @@ class Connection:
                 return None
             rest += more
         self._left = rest[length:]
-        self.server.seen += 1
+        with self.server.counting:
+            self.server.seen += 1
+            self.number = self.server.seen
         return head + b"\r\n\r\n" + rest[:length]
 
     def send(self, data: bytes) -> None:
@@ -68,6 +74,7 @@ class Connection:
 class Server:
     handler: Handler
     seen: int = 0
+    counting: threading.Lock = field(default_factory=threading.Lock)
     stopping: threading.Event = field(default_factory=threading.Event)
     listener: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0), backlog=64))
 
@@ -214,7 +221,7 @@ def dies_after(number: int) -> Handler:
     """Answer so many requests, then be gone."""
 
     def answer(connection: Connection, request: bytes) -> None:
-        if connection.server.seen > number:
+        if connection.number > number:
             connection.server.close()
             raise OSError
         connection.answer(200, b"{}")

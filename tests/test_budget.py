@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from full_run import command
+from commands import command
 
 from conformance.client.budget import Allowance, Budget, Spent
 from conformance.prices import Price

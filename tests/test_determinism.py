@@ -7,7 +7,7 @@ import random
 import re
 from pathlib import Path
 
-from full_run import command
+from commands import command
 
 from conformance.models import DEFAULT
 from conformance.planning import rehearse

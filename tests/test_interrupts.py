@@ -34,11 +34,10 @@ COMMAND = (
 def answers_some(connection: servers.Connection) -> None:
     """Answer so many requests that nothing is judged by, and leave the others without an answer."""
     while connection.request() is not None:
-        seen = connection.server.seen
-        if seen > LOOK + ANSWERED:
+        if connection.number > LOOK + ANSWERED:
             connection.wait(PATIENCE)
             return
-        connection.answer(200 if seen <= LOOK else 404, b"{}")
+        connection.answer(200 if connection.number <= LOOK else 404, b"{}")
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import hostile_servers as servers
 import pytest
-from full_run import command
+from commands import command
 
 from conformance.client.losses import Losses, told
 from conformance.probes.script import Credentials, Place, Step
@@ -119,7 +119,7 @@ def always(status: int, kind: str, *headers: str, after: int = 0) -> servers.Han
     body = envelope(kind, "Not now.")
 
     def answer(connection: servers.Connection, request: bytes) -> None:
-        if connection.server.seen <= after:
+        if connection.number <= after:
             connection.answer(200, b"{}")
         else:
             connection.answer(status, body(request), *headers)

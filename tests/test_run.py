@@ -7,73 +7,14 @@ from pathlib import Path
 import hostile_servers as servers
 import pytest
 from click.testing import CliRunner
-from full_run import command, full_run
+from commands import command
 
 from conformance.cli.run import run
 from conformance.models import ALL
 from conformance.plugin.folder import Folder
-from conformance.reports.runfile import read_run
-from conformance.rules import RULES
-from conformance.values import Level, Outcome, Protocol
+from conformance.values import Protocol
 
 SMOKE = ("run", "--profile", "smoke", "--seed", "7", "--out", "out")
-
-
-def test_the_embedded_server_conforms_without_a_must_or_should_finding() -> None:
-    ran = full_run()
-    assert ran.code == 0, ran.stdout + ran.stderr
-    assert "conforming: no failure" in ran.stdout
-    findings = [finding for finding in ran.report["findings"] if finding["level"] != Level.INFO]
-    assert findings == []
-
-
-def test_every_rule_is_exercised_on_every_surface_and_model_that_it_applies_to() -> None:
-    _, verdicts, _ = read_run(full_run().out / "run.jsonl")
-    known = {(verdict.rule, verdict.protocol, verdict.model): verdict.outcome for verdict in verdicts}
-    assert known.keys() == {(rule, protocol, model) for rule in RULES for protocol in Protocol for model in ALL}
-    missing = [
-        f"{name}/{protocol}/{model}: {known[name, protocol, model]}"
-        for name, rule in RULES.items()
-        for protocol in Protocol
-        for model in ALL
-        if rule.covers(protocol, model) and known[name, protocol, model] is not Outcome.PASS
-    ]
-    assert missing == []
-
-
-def test_a_run_leaves_run_file_journal_and_reports() -> None:
-    ran = full_run()
-    assert {path.name for path in ran.out.iterdir()} >= {
-        "run.jsonl",
-        "journal.jsonl",
-        "report.json",
-        "report.md",
-        "report.html",
-        "junit.xml",
-    }
-    assert not [path.name for path in ran.out.iterdir() if path.name.startswith(".")]
-    run, _, _ = read_run(ran.out / "run.jsonl")
-    assert (run.target, run.seed, run.profile, run.partial, run.unverified) == ("embedded", 20, "full", None, None)
-    assert run.requests == len(ran.exchanges)
-    assert run.output_tokens > 0
-    assert run.specs
-
-
-def test_exchanges_stand_in_the_order_of_the_suite_under_names_of_their_own() -> None:
-    exchanges = full_run().exchanges
-    names = [exchange.id for exchange in exchanges]
-    assert len(set(names)) == len(names)
-    blocks = [exchange.id.rpartition("/")[0] for exchange in exchanges]
-    changes = [name for place, name in enumerate(blocks) if place == 0 or blocks[place - 1] != name]
-    assert len(set(changes)) == len(changes)
-
-
-def test_nothing_is_styled_and_progress_comes_in_plain_lines_without_a_terminal() -> None:
-    ran = full_run()
-    assert "\x1b" not in ran.stdout + ran.stderr
-    lines = ran.stderr.splitlines()
-    assert 5 <= len(lines) <= 12
-    assert all(line.endswith("probes") for line in lines)
 
 
 def test_a_smoke_run_sends_at_most_sixty_requests(tmp_path: Path) -> None:
@@ -152,8 +93,8 @@ def test_no_run_overwrites_another(tmp_path: Path) -> None:
     for _ in range(2):
         command("run", "--profile", "smoke", "--protocol", "chat", "--model", "kimi-k3", cwd=tmp_path)
     first, second = sorted(path.name for path in (tmp_path / "reports").iterdir())
-    assert second == f"{first}-2"
     assert first.endswith("-embedded")
+    assert second == f"{first}-2" or second[:10] > first[:10]  # midnight passed between them
 
 
 def test_the_target_may_come_from_the_environment(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 from click.testing import CliRunner
-from full_run import Ran, command
+from commands import Ran, command
 
 from conformance import reference
 from conformance.cli.run import run

@@ -1,14 +1,11 @@
-"""One full run on the embedded server, made when the first test needs it and shared by all."""
+"""The command in a process of its own, and what it leaves."""
 
 from __future__ import annotations
 
-import atexit
 import functools
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,11 +45,3 @@ def command(*arguments: str, cwd: Path, **environment: str) -> Ran:
         check=False,
     )
     return Ran(code=ended.returncode, stdout=ended.stdout, stderr=ended.stderr, out=cwd / "out")
-
-
-@functools.cache
-def full_run() -> Ran:
-    """``run`` with nothing but a seed and a folder."""
-    folder = Path(tempfile.mkdtemp(prefix="kimi-conformance-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return command("run", "--seed", "20", "--out", "out", cwd=folder)
