@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from conformance.protocols.view import MISSING, Answer
@@ -9,6 +10,7 @@ from conformance.rules import parts, sameness
 from conformance.rules.registry import CHAT, MESSAGES, RESPONSES, Findings, Group, cite, rule
 from conformance.values import Basis, Finding, Level, Over, Protocol
 
+_HIT = re.compile(r"\b(?:hit|true)\b", re.IGNORECASE)
 _TWICE = 1.0  # seconds between two recordings of one call, at most
 
 
@@ -58,9 +60,15 @@ def ids_differ(group: Group) -> Findings:
 
 
 def _same_answer(earlier: Answer, later: Answer) -> bool:
-    """Whether both are one answer: recorded twice, or fetched again under one idempotency key."""
+    """Whether both are one answer: recorded twice, fetched again under one idempotency key, or out of a cache."""
     key = earlier.asked.header("idempotency-key")
-    return (key is not None and key == later.asked.header("idempotency-key")) or _recorded_twice(earlier, later)
+    again = key is not None and key == later.asked.header("idempotency-key")
+    return again or _recorded_twice(earlier, later) or (earlier.raw == later.raw and _is_cached(later))
+
+
+def _is_cached(answer: Answer) -> bool:
+    """Whether a gateway says that it gave an answer which it had kept: X-Cache: HIT and its like."""
+    return any("cache" in name.lower() and _HIT.search(value[:100]) for name, value in answer.headers)
 
 
 def _recorded_twice(earlier: Answer, later: Answer) -> bool:

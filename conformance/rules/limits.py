@@ -151,7 +151,7 @@ def _applied(answer: Answer) -> int | None:
     when=lambda answer: (
         answer.ok
         and answer.complete
-        and not answer.client_calls
+        and not parts.client_runs(answer)
         and not answer.text
         and not parts.refuses(answer)
         and (output(answer) or 0) >= (max(limits_sent(answer), default=DEFAULT_LIMIT))

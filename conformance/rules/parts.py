@@ -135,13 +135,13 @@ def refuses(answer: Answer) -> bool:
     return answer.protocol is not MESSAGES and any(content_parts(answer, "refusal"))
 
 
-_SERVER_CALLS = ("web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call")
+SERVER_CALLS = ("web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call")
 
 
 def client_runs(answer: Answer) -> bool:
     """Whether an answer asks the client to run something: a function, or on Responses another tool of its own."""
     others = (call.type for call in answer.calls if answer.protocol is Protocol.RESPONSES)
-    return bool(answer.client_calls) or any(kind not in _SERVER_CALLS for kind in others)
+    return bool(answer.client_calls) or any(kind not in SERVER_CALLS for kind in others)
 
 
 def declines(message: dict[str, Any]) -> bool:
