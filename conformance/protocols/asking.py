@@ -32,9 +32,9 @@ def surface(method: str, url: str) -> Protocol | None:
 
     ``/v1/messages`` and ``/v1/responses`` count behind a prefix, and so do both without a version at the root.
 
-    A HEAD or OPTIONS request (a browser's preflight) is for none.
+    A HEAD or OPTIONS request (a browser's preflight) is for none, and neither is the opening of a web socket.
     """
-    if method.upper() in ("HEAD", "OPTIONS"):
+    if method.upper() in ("HEAD", "OPTIONS") or url[:4].lower() in ("ws:/", "wss:"):
         return None
     path = _path(url).rstrip("/")
     return next((protocol for end, protocol in _ENDS.items() if end.search(path)), None)

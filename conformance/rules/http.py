@@ -22,6 +22,7 @@ from conformance.rules.registry import RESPONSES, Findings, Inconclusive, rule
 from conformance.values import Basis, Finding, Level
 
 DOCUMENTED = frozenset({200, 400, 401, 429, 500})
+_SWITCHED = 101  # to another protocol
 ERRORS = DOCUMENTED - {200}
 _OUR_BOUNDS = ("nested deeper", "nested too deep", "larger than", "a number of more than")
 
@@ -77,8 +78,8 @@ def _lost_nothing(answer: Answer) -> bool:
 
 
 def got(answer: Answer) -> bool:
-    """A GET on the endpoint."""
-    return answered(answer) and answer.asked.method == "GET"
+    """A GET on the endpoint, but for one that opens a web socket."""
+    return answered(answer) and answer.asked.method == "GET" and answer.status != _SWITCHED
 
 
 def limited(answer: Answer) -> bool:

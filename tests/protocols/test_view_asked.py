@@ -36,6 +36,7 @@ def asked(protocol: Protocol, body: Any, **more: Any) -> Asked:
         ("POST", "http://h/v1/embeddings?next=/v1/messages", None),
         ("OPTIONS", "http://h/v1/messages", None),
         ("HEAD", "http://h/v1/messages", None),
+        ("GET", "wss://h/v1/responses", None),
         ("POST", "http://[::1/v1/messages", MESSAGES),
         ("POST", "", None),
     ],

@@ -157,7 +157,7 @@ def test_a_stream_that_was_put_together_by_its_recorder_breaks_no_flag():
     assert found(put_together, families=("http",)) == {}
 
 
-@pytest.mark.parametrize("status", [200, 301, 400, 401, 404, 405, 500, 501, 503])
+@pytest.mark.parametrize("status", [101, 200, 301, 400, 401, 404, 405, 500, 501, 503])
 def test_get_should_get_a_4xx(status: int):
     got = {"object": "list", "data": []} if status == 200 else None
     levels = found(exchange(MESSAGES, b"", status, got, method="GET"), families=("http",))
