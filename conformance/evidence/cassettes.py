@@ -17,7 +17,8 @@ from typing import Any
 
 import yaml
 
-from conformance.evidence import broken, entries, quick_yaml, replayable
+from conformance.evidence import beside, broken, entries, quick_yaml, replayable
+from conformance.evidence.bodies import bounded, unread_of
 from conformance.evidence.entries import get, part
 from conformance.evidence.recording import Recording, Unreadable
 from conformance.values import Exchange, Failure, Request, Response
@@ -64,21 +65,19 @@ def parse(data: bytes, path: str) -> Recording:
     """The exchanges of a cassette; ids are numbers counted from 1. Raises ``Unreadable``."""
     document, cut = load(data, path)
     items: list[Any] = document["interactions"]
-    ours, kept = replayable.is_ours(document), replayable.kept_beside(document, path)
+    ours = replayable.is_ours(document)
+    kept = replayable.kept_beside(document, path) if ours else None
     family = "go-vcr" if any("url" in part(item, "request") for item in items) else "vcrpy"
     exchanges: list[Exchange] = []
     skipped: Counter[str] = Counter()
     for number, item in enumerate(items, 1):
-        if ours:
-            result = replayable.exchange(item, kept.get(number), str(number), path)
-        else:
-            result = _exchange(item, str(number), path)
+        result = exchange(item, number, path, kept=kept)
         if isinstance(result, str):
             skipped[result] += 1
         else:
             exchanges.append(result)
     found = tuple(exchanges) if ours else entries.with_keys(exchanges)
-    return Recording(path=path, format=family, exchanges=found, skipped=dict(skipped), cut=cut)
+    return Recording(path=path, format=family, exchanges=found, skipped=dict(skipped), cut=cut or unread_of(exchanges))
 
 
 def load(data: bytes, path: str) -> tuple[dict[str, Any], str | None]:
@@ -101,25 +100,27 @@ def _document(data: bytes, path: str) -> tuple[Any, str | None]:
         except json.JSONDecodeError as error:
             items = broken.whole_items(text, "interactions") if broken.ends_inside(text, error) else []
             if items:
-                return {"interactions": items}, _cut(data, len(items))
+                return {"interactions": items}, cut_at(len(data), len(items))
             where = len(text[: error.pos].encode("utf-8", "surrogatepass"))
             raise Unreadable(path, f"a cassette whose JSON is broken at byte {where} ({error.msg})") from None
         except (ValueError, RecursionError):
             raise Unreadable(path, "a cassette whose JSON cannot be read") from None
-    document, problem = _loaded(text)
-    if problem is None and not _lacks_its_end(document, text):
+    document, problem = loaded(text)
+    if problem is None and not lacks_its_end(document, text):
         return document, None
     whole = _before_the_cut(text)
     if whole is None:
         raise Unreadable(path, f"a cassette whose YAML is broken ({problem or 'it ends before its first interaction'})")
-    return whole, _cut(data, len(whole["interactions"]))
+    return whole, cut_at(len(data), len(whole["interactions"]))
 
 
-def _cut(data: bytes, count: int) -> str:
-    return f"cut off at byte {len(data)}; {count} whole interaction{'s' * (count != 1)} stand before it"
+def cut_at(size: int, count: int) -> str:
+    """Where a cassette breaks off after so many whole interactions."""
+    return f"cut off at byte {size}; {count} whole interaction{'s' * (count != 1)} stand before it"
 
 
-def _loaded(text: str) -> tuple[Any, str | None]:
+def loaded(text: str) -> tuple[Any, str | None]:
+    """The value of YAML, and what is wrong with it."""
     with suppress(quick_yaml.Uncommon):
         return quick_yaml.load(text), None
     try:
@@ -142,7 +143,7 @@ def _bound(text: str) -> None:
             raise yaml.YAMLError("nested too deeply")
 
 
-def _lacks_its_end(document: Any, text: str) -> bool:
+def lacks_its_end(document: Any, text: str) -> bool:
     """Whether YAML that reads well is only the beginning of what a recorder wrote.
 
     vcrpy writes the version last, go-vcr the code of each response; an entry without its status was cut.
@@ -163,15 +164,18 @@ def _before_the_cut(text: str) -> dict[str, Any] | None:
         return None
     starts = [match.start() for match in re.finditer(rf"(?m)^{lines.group(1)}- ", text)]
     for start in reversed(starts[-_MOST_DROPPED:]):
-        document, problem = _loaded(text[:start])
+        document, problem = loaded(text[:start])
         items = get(document, "interactions")
-        if problem is None and isinstance(items, list) and items and not _lacks_its_end(document, text[:start]):
+        if problem is None and isinstance(items, list) and items and not lacks_its_end(document, text[:start]):
             return {"interactions": items}
     return None
 
 
-def _exchange(item: object, name: str, path: str) -> Exchange | str:
-    """One exchange, or the reason why the interaction is none."""
+def exchange(item: object, number: int, path: str, *, kept: Mapping[int, beside.Line] | None) -> Exchange | str:
+    """One exchange, or the reason why the interaction is none; ``kept`` is what lies beside a cassette of our own."""
+    if kept is not None:
+        found = replayable.exchange(item, kept.get(number), str(number), path)
+        return found if isinstance(found, str) else bounded(found)
     sent, got = part(item, "request"), part(item, "response")
     method, url = sent.get("method"), sent.get("uri", sent.get("url"))
     if not isinstance(method, str) or not isinstance(url, str):
@@ -180,7 +184,7 @@ def _exchange(item: object, name: str, path: str) -> Exchange | str:
     headers, body = entries.headers(sent.get("headers")), _body(sent.get("body")) or b""
     left_out = entries.left_out(method, headers, body, sent.get("content_length"))
     request = Request(method=method.upper(), url=url, headers=(*headers, *left_out), body=body)
-    return entries.exchange(name, path, request, response, failure, started=_started(item))
+    return entries.exchange(str(number), path, request, response, failure, started=_started(item))
 
 
 def _received(got: Mapping[str, Any]) -> tuple[Response | None, Failure | None]:

@@ -6,11 +6,14 @@ file with the command or with the request's body.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
+from typing import BinaryIO
 
 from conformance.evidence import entries
 from conformance.evidence.logs import HOST
@@ -21,6 +24,8 @@ from conformance.values import Exchange, Failure, Request, Response
 STATUS = re.compile(rb"HTTP/\d(?:\.\d)? (\d{3})(?: [^\r\n]*)?\r?\n")
 COMMAND = re.compile(rb"\s*(?:[$%#>] )?curl\s")
 LARGEST_REQUEST = 64 * 1024**2
+PIECE = 1024**2  # bytes that are read at a time
+LONGEST_VERSION = 40  # bytes that tell whether another head follows
 _BODY = ("--data", "--data-raw", "--data-binary", "--data-ascii", "--json")
 _SHORT = {"-X": "--request", "-H": "--header", "-u": "--user", "-d": "--data"}
 _FLAGS = frozenset("isSkLvfNgG#")  # short options without a value
@@ -37,26 +42,48 @@ def is_output(data: bytes) -> bool:
 
 def parse(data: bytes, path: str, sent: str | Path | None = None) -> Recording:
     """The one exchange of the output; ``sent`` is the file with its request. Raises ``Unreadable``."""
-    command, output = _split(data, path)
+    result = exchange(io.BytesIO(data), path, sent)
+    if isinstance(result, str):
+        return Recording(path=path, format="curl", exchanges=(), skipped={result: 1})
+    cut = result.failure.message if result.failure is not None else None
+    return Recording(path=path, format="curl", exchanges=(result,), cut=cut)
+
+
+def exchange(file: BinaryIO, path: str, sent: str | Path | None = None) -> Exchange | str:
+    """As ``parse``, of a file that is read once and piece by piece; the reason where it is no exchange."""
+    data = b""
+    while part := file.read(PIECE):
+        data += part
+        if len(data) > LARGEST_REQUEST or _has_begun(data):
+            break
+    found = _split(data)
+    if found is None:
+        raise Unreadable(path, "a curl command without the output of curl -i below it, which begins with HTTP/")
+    command, output = found
     if command is None and sent is None:
         raise Unreadable(
             path, "the output of curl -i without its request; --request FILE names its body or its command"
         )
-    response, failure = _received(output, path)
+    response, failure = _received(output, iter(lambda: file.read(PIECE), b""), path)
     request = _request(command if sent is None else _given(sent), path if sent is None else str(sent), response)
-    result = entries.exchange("1", path, request, response, failure)
-    if isinstance(result, Exchange):
-        return Recording(path=path, format="curl", exchanges=(result,), cut=failure.message if failure else None)
-    return Recording(path=path, format="curl", exchanges=(), skipped={result: 1})
+    return entries.exchange("1", path, request, response, failure)
 
 
-def _split(data: bytes, path: str) -> tuple[bytes | None, bytes]:
+def _split(data: bytes) -> tuple[bytes | None, bytes] | None:
+    """The command, where there is one, and the output below it; None without output."""
     if STATUS.match(data.lstrip()):
         return None, data.lstrip()
     for match in re.finditer(rb"(?m)^HTTP/\d", data):
         if STATUS.match(data, match.start()):
             return data[: match.start()], data[match.start() :]
-    raise Unreadable(path, "a curl command without the output of curl -i below it, which begins with HTTP/")
+    return None
+
+
+def _has_begun(data: bytes) -> bool:
+    """Whether the beginning of a file holds the heads of the answer, and enough of what follows to know that."""
+    found = _split(data)
+    last = None if found is None else _last_head(found[1])
+    return last is not None and len(last[2]) > LONGEST_VERSION
 
 
 def _given(sent: str | Path) -> bytes:
@@ -70,28 +97,42 @@ def _given(sent: str | Path) -> bytes:
     return data
 
 
-def _received(output: bytes, path: str) -> tuple[Response, Failure | None]:
+def _last_head(output: bytes) -> tuple[int, bytes, bytes] | None:
+    """Status and lines of the answer's head, and what follows it; None where it has no end."""
     rest = output
     for _ in range(_INTERIM + 1):
         match = STATUS.match(rest)
-        if match is None:
-            break
         end = re.search(rb"\r?\n\r?\n", rest)
-        head, body = (rest[match.end() :], b"") if end is None else (rest[match.end() : end.start()], rest[end.end() :])
-        status, whole = int(match.group(1)), end is not None
-        if not STATUS.match(body):
+        if match is None or end is None:
+            return None
+        status, head, rest = int(match.group(1)), rest[match.end() : end.start()], rest[end.end() :]
+        if not STATUS.match(rest):
             break
-        rest = body
-    if not whole:
+    return status, head, rest
+
+
+def _received(output: bytes, more: Iterator[bytes], path: str) -> tuple[Response, Failure | None]:
+    """The answer, whose body begins in the output and goes on with more."""
+    found = _last_head(output)
+    if found is None:
         raise Unreadable(path, f"cut off at byte {len(output)}: the head of the answer has no end")
+    status, head, body = found
     pairs = [line.partition(b":") for line in head.splitlines() if b":" in line]
     headers = tuple((name.decode("latin-1").strip(), value.decode("latin-1").strip()) for name, _, value in pairs)
+    size = 0
+
+    def counted() -> Iterator[bytes]:
+        nonlocal size
+        for piece in chain((body,), more):
+            size += len(piece)
+            yield piece
+
+    response, failure = entries.received(status, headers, counted())
     named = {name.lower(): value for name, value in headers}
     length = named.get("content-length", "")
-    missing = None
-    if length.isdecimal() and len(length) < 16 and "content-encoding" not in named and len(body) < int(length):
-        missing = f"cut off: {len(body)} of {length} bytes of the body"
-    return entries.received(status, headers, body, missing=missing)
+    if length.isdecimal() and len(length) < 16 and "content-encoding" not in named and size < int(length):
+        failure = Failure(kind="cut", message=f"cut off: {size} of {length} bytes of the body")
+    return response, failure
 
 
 def _request(given: bytes | None, name: str, response: Response) -> Request:

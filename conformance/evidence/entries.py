@@ -16,7 +16,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from conformance import models, protocols
-from conformance.evidence.codings import decoded
+from conformance.evidence.bodies import Body
+from conformance.evidence.codings import Unfolding
+from conformance.evidence.recording import LARGEST
 from conformance.redact import PLACEHOLDER
 from conformance.values import Chunk, Exchange, Failure, Intent, Protocol, Request, Response
 
@@ -104,12 +106,19 @@ def has_key(exchange: Exchange) -> bool:
 
 
 def received(
-    status: int, headers: Headers, body: bytes, *, ms: float = 0.0, missing: str | None = None
+    status: int, headers: Headers, body: bytes | Iterable[bytes], *, ms: float = 0.0, missing: str | None = None
 ) -> tuple[Response, Failure | None]:
-    """A response with its codings undone, and a failure of kind cut where its body is not whole."""
-    body, problem = decoded(body, headers)
-    missing = missing or problem
-    chunks = (Chunk(ms=ms, data=body),) if body else ()
+    """A response with its codings undone and its body within bounds; a failure of kind cut where that is not whole."""
+    unfolding, kept = Unfolding(headers), Body()
+    for piece in unfolding.pieces((body,) if isinstance(body, bytes) else body):
+        kept.feed(piece, ms)
+        if kept.size > LARGEST:
+            missing = missing or f"the response body is larger than {LARGEST // 1024**3} GiB"
+            break
+    parts, unread = kept.kept()
+    missing = missing or unfolding.problem or unread
+    data = b"" if unfolding.spoiled else b"".join(part.data for part in parts)
+    chunks = (Chunk(ms=ms, data=data),) if data else ()
     failure = Failure(kind="cut", message=missing) if missing else None
     return Response(status=status, headers=headers, chunks=chunks), failure
 

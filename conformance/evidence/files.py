@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import sys
@@ -9,12 +10,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from conformance.evidence import beside, broken, cassettes, curl, har, journal, large, logs
 from conformance.evidence.fields import FieldMap
-from conformance.evidence.large import LONGEST_LINE, Large, needs_windows, open_large
-from conformance.evidence.recording import LARGEST, Recording, Unreadable
+from conformance.evidence.large import Large
+from conformance.evidence.pulling import names
+from conformance.evidence.recording import LARGEST, Recording, Unreadable, opened
+from conformance.evidence.scan_cassettes import JsonCassetteScan, YamlCassetteScan
+from conformance.evidence.scan_curl import CurlScan
+from conformance.evidence.scan_har import HarScan
+from conformance.evidence.scan_lines import LineScan
+from conformance.evidence.scanning import Scan, recording
+from conformance.evidence.spool import Clean, Spool
+from conformance.redact import redact
 
 STDIN = "-"
 PART = 8 * 1024**2  # bytes asked for at a time
@@ -30,6 +39,7 @@ class Reading:
 
     fields: FieldMap = field(default_factory=FieldMap)
     request: str | None = None
+    clean: Clean = redact  # hides the credentials of what has to be kept outside memory
 
 
 def read(path: str | Path, reading: Reading | None = None) -> Recording:
@@ -37,28 +47,58 @@ def read(path: str | Path, reading: Reading | None = None) -> Recording:
     name = str(path)
     if name == STDIN:
         return parse(_bounded(_standard_input(), name), name, reading)
-    with _opened(name) as file:
+    with opened(name) as file:
         data = _bounded(file, name)
     return parse(data, name, reading)
 
 
 def open_file(path: str | Path, reading: Reading | None = None) -> Recording | Large:
-    """As ``read``; a large file of lines (a journal, a JSONL log) is indexed instead, to be judged in windows."""
-    name = str(path)
+    """As ``read``, in constant memory: what is too large to be judged at once is indexed, to be judged in windows."""
+    name, reading = str(path), reading or Reading()
     if name == STDIN:
-        return read(name, reading)
-    with _opened(name) as file, _readable(name):
+        return _piped(_standard_input(), reading)
+    with opened(name) as file, _readable(name):
         size = file.seek(0, 2)
         file.seek(0)
-        head = file.read(HEAD)
-        if size > large.LARGE and b"\n" not in head:
-            head += file.readline(LONGEST_LINE)
-        ours = journal.is_journal(head)
-        lines = ours or (size > large.LARGE and not _holds_verdicts(head) and _is_log(head))
-        windows = lines and needs_windows(file, size, is_journal=ours)
-    if windows:
-        return open_large(name, (reading or Reading()).fields)
+        scan = None if size <= large.LARGE else scan_of(file.read(HEAD), name, reading)
+        if scan is not None:
+            file.seek(0)
+            return _indexed(Large(name, scan), file)
     return read(name, reading)
+
+
+def _piped(pipe: BinaryIO, reading: Reading) -> Recording | Large:
+    """Standard input, of which no more is held than of a file: a spool takes what is too much."""
+    with _readable(STDIN):
+        start = pipe.read(large.LARGE + 1)
+        scan = scan_of(start[:HEAD], STDIN, reading) if len(start) > large.LARGE else None
+        if scan is None:
+            return parse(start, STDIN, reading)
+        file = io.BufferedReader(_Continued(start, pipe), PART)
+        del start
+        return _indexed(Large(STDIN, scan, Spool(reading.clean)), file)
+
+
+def _indexed(found: Large, file: BinaryIO) -> Recording | Large:
+    found.index(file)
+    return found.whole() or found
+
+
+class _Continued(io.RawIOBase):
+    """A pipe whose beginning was read already."""
+
+    def __init__(self, start: bytes, pipe: BinaryIO) -> None:
+        self._start, self._pipe = io.BytesIO(start), pipe
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """As many of the next bytes as there is room for."""
+        part = self._start.read(len(buffer)) or self._pipe.read(len(buffer))
+        buffer[: len(part)] = part
+        return len(part)
 
 
 def _standard_input() -> BinaryIO:
@@ -76,21 +116,20 @@ def _readable(name: str) -> Iterator[None]:
         raise Unreadable(name, error.strerror or str(error)) from None
 
 
-def _opened(name: str) -> BinaryIO:
-    try:
-        if not Path(name).is_file():
-            raise Unreadable(name, _absent(Path(name)))
-        return Path(name).open("rb")
-    except OSError as error:
-        raise Unreadable(name, error.strerror or str(error)) from None
-    except ValueError:
-        raise Unreadable(name, "no such file") from None
-
-
-def _absent(path: Path) -> str:
-    if path.is_dir():
-        return "a directory"
-    return "no regular file" if path.exists() else "no such file"
+def scan_of(head: bytes, path: str, reading: Reading) -> Scan | None:
+    """How a large file that begins so is read piece by piece; None for one that is foreign."""
+    if journal.is_journal(head):
+        return LineScan(path, "journal", reading.fields)
+    if _holds_verdicts(head) or beside.is_beside(head):
+        return None
+    if curl.is_output(head):
+        return CurlScan(path, reading.request)
+    in_json = head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    if cassettes.is_cassette(head):
+        return JsonCassetteScan(path) if in_json else YamlCassetteScan(path)
+    if in_json and not _HAR.match(head) and (_is_log(head) if b"\n" in head.strip() else "log" not in names(head)):
+        return LineScan(path, "jsonl", reading.fields)
+    return HarScan(path) if in_json or head.startswith((b"\xff\xfe", b"\xfe\xff")) else None
 
 
 def is_run_file(path: Path) -> bool:
@@ -114,10 +153,10 @@ def parse(data: bytes, path: str, reading: Reading | None = None) -> Recording:
     if not data.strip():
         raise Unreadable(path, "empty: the file has no content" if data else "empty: the file has 0 bytes")
     if journal.is_journal(data):
-        recording = journal.parse(data, path)
-        if not recording.exchanges:
+        found = recording(path, LineScan(path, "journal", reading.fields), io.BytesIO(data))
+        if not found.exchanges:
             raise Unreadable(path, "empty: the journal has no exchange")
-        return recording
+        return found
     head = data[:HEAD]
     if _holds_verdicts(head):
         raise Unreadable(path, "a run file, which holds verdicts; its exchanges are in the journal beside it")
@@ -128,7 +167,9 @@ def parse(data: bytes, path: str, reading: Reading | None = None) -> Recording:
     if cassettes.is_cassette(head):
         return cassettes.parse(data, path)
     if _is_log(data):
-        return logs.parse(data, path, reading.fields)
+        found = recording(path, LineScan(path, "jsonl", reading.fields), io.BytesIO(data))
+        logs.refuse(path, len(found.exchanges), found.skipped)
+        return found
     return _har(data, path)
 
 

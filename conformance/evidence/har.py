@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlencode
 
-from conformance.evidence import entries
+from conformance.evidence import bodies, entries
 from conformance.evidence.entries import Headers, encoded, get, part, unbase64
 from conformance.evidence.recording import Recording, Unreadable
 from conformance.values import Exchange, Failure, Request, Response
@@ -56,17 +56,23 @@ def parse(document: dict[str, Any], path: str, *, cut: str | None = None) -> Rec
         raise Unreadable(path, "empty: the HAR file has no entry")
     exchanges: list[Exchange] = []
     skipped: Counter[str] = Counter()
-    stripped = part(log, "creator").get("name") == CHROMIUM and not any(map(_authorized, listed))
+    stripped = strips_keys(get(log, "creator")) and not any(map(is_authorized, listed))
     for number, entry in enumerate(listed, 1):
-        result = _exchange(entry, str(number), path)
+        result = exchange(entry, str(number), path)
         if isinstance(result, str):
             skipped[result] += 1
         else:
             exchanges.append(entries.with_key(result) if stripped else result)
-    return Recording(path=path, format="har", exchanges=tuple(exchanges), skipped=dict(skipped), cut=cut)
+    return Recording(
+        path=path,
+        format="har",
+        exchanges=tuple(exchanges),
+        skipped=dict(skipped),
+        cut=cut or bodies.unread_of(exchanges),
+    )
 
 
-def _exchange(entry: object, name: str, path: str) -> Exchange | str:
+def exchange(entry: object, name: str, path: str) -> Exchange | str:
     """One exchange, or the reason why the entry is none."""
     sent = part(entry, "request")
     method, url = sent.get("method"), sent.get("url")
@@ -93,7 +99,13 @@ def _exchange(entry: object, name: str, path: str) -> Exchange | str:
     )
 
 
-def _authorized(entry: object) -> bool:
+def strips_keys(creator: object) -> bool:
+    """Whether the creator of a file is one that takes keys away."""
+    return get(creator, "name") == CHROMIUM
+
+
+def is_authorized(entry: object) -> bool:
+    """Whether the request of an entry has a key."""
     return any(name.lower() == "authorization" for name, _ in entries.headers(part(entry, "request").get("headers")))
 
 
@@ -136,7 +148,7 @@ def _media_type(content: dict[str, Any]) -> Headers:
 
 def _cut_short(content: dict[str, Any], response: Response) -> Failure | None:
     """The failure of an answer of which the recorder kept less than arrived, as browsers do with large ones."""
-    kept = sum(len(chunk.data) for chunk in response.chunks)
+    kept = bodies.size(response.chunks)
     named = {name.lower(): value for name, value in response.headers}
     length = "" if "content-encoding" in named else named.get("content-length", "")
     sizes = [content.get("size"), int(length) if length.isdecimal() and len(length) < _DIGITS else None]

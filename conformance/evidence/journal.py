@@ -13,12 +13,15 @@ from typing import Any, Self
 
 import msgspec
 
-from conformance.evidence.recording import Recording, Unreadable
+from conformance.evidence.bodies import bounded
+from conformance.evidence.recording import Unreadable
 from conformance.values import Exchange
 
 FORMAT = "kimi-conformance-journal"
 VERSION = 1
 LONGEST_HEADER = 4096  # bytes
+NO_EXCHANGE = "not an exchange"
+"""How it begins what is wrong with a line."""
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,11 +44,7 @@ class Journal:
 
     def append(self, exchange: Exchange) -> None:
         """Write one exchange, redacted by the caller."""
-        try:
-            line = self._encoder.encode(exchange)
-        except UnicodeEncodeError:
-            line = self._encoder.encode(_encodable(msgspec.to_builtins(exchange)))
-        self._write(line)
+        self._write(written(exchange, self._encoder))
 
     def extend(self, exchanges: Iterable[Exchange]) -> None:
         """Write exchanges in their order."""
@@ -69,6 +68,14 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def written(exchange: Exchange, encoder: msgspec.json.Encoder) -> bytes:
+    """An exchange as a line of a journal, without its end."""
+    try:
+        return encoder.encode(exchange)
+    except UnicodeEncodeError:
+        return encoder.encode(_encodable(msgspec.to_builtins(exchange)))
 
 
 def _encodable(value: Any) -> Any:
@@ -95,33 +102,17 @@ def header(line: bytes, path: str) -> None:
         raise Unreadable(path, f"a journal of version {found.version}; this release reads version {VERSION}")
 
 
-def exchange(line: bytes, path: str, decoder: msgspec.json.Decoder[Exchange]) -> Exchange | None:
-    """The exchange of one line; None where it is none."""
+def exchange(line: bytes, path: str, decoder: msgspec.json.Decoder[Exchange]) -> Exchange | str:
+    """The exchange of one line, or why it is none."""
     try:
-        return msgspec.structs.replace(decoder.decode(line), file=path)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
+        return bounded(msgspec.structs.replace(decoder.decode(line), file=path))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return f"{NO_EXCHANGE} ({str(error)[:120]})"
 
 
-def parse(data: bytes, path: str) -> Recording:
-    """The exchanges of a journal, in its order. Raises ``Unreadable``.
-
-    A last line that was cut off, as a killed run leaves it, is told; any other broken line is an error.
-    """
-    lines = data.split(b"\n")
-    header(lines[0], path)
-    exchanges: list[Exchange] = []
-    cut = None
-    decoder = msgspec.json.Decoder(Exchange)
-    offset = len(lines[0]) + 1
-    for number, line in enumerate(lines[1:], 2):
-        if line.strip():
-            try:
-                exchanges.append(msgspec.structs.replace(decoder.decode(line), file=path))
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                if number < len(lines):
-                    reason = f"line {number} at byte {offset} is not an exchange ({str(error)[:120]})"
-                    raise Unreadable(path, reason) from None
-                cut = f"cut off at byte {len(data)}, in line {number}"
-        offset += len(line) + 1
-    return Recording(path=path, format="journal", exchanges=tuple(exchanges), cut=cut)
+def exchange_of(value: object, path: str) -> Exchange | str:
+    """The exchange of the value of one line, or why it is none."""
+    try:
+        return bounded(msgspec.structs.replace(msgspec.convert(value, Exchange), file=path))
+    except (msgspec.MsgspecError, RecursionError) as error:
+        return f"{NO_EXCHANGE} ({str(error)[:120]})"

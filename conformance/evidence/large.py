@@ -1,175 +1,242 @@
-"""Large files of lines (journals, JSONL logs), read in constant memory and handed out in windows.
+"""Files that are too large to be judged at once: read in constant memory and handed out in windows.
 
-The file is read twice. The first reading keeps eight bytes of the opening of each conversation and the offset of each
-line; the second hands out windows in which exchanges that open alike stand together, in the order of the file, so that
-repeats, both modes of a request, sibling models and whole conversations are judged together. Rules over more than that
-(ids that repeat, a longer prompt) compare within a window only; decision record 9 says what this costs.
+The file is read once, for eight bytes of the opening of each conversation and the place of each entry; windows are then
+read from these places, in which exchanges that open alike stand together, in the order of the file, so that repeats,
+both modes of a request, sibling models and whole conversations are judged together. Rules over more than that (ids that
+repeat, a longer prompt) compare within a window only; decision record 9 says what this costs.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 from array import array
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Any, BinaryIO, TypeVar
 
-import msgspec
+from msgspec.structs import replace
 
-from conformance.evidence import entries, journal, logs
-from conformance.evidence.fields import FieldMap
-from conformance.evidence.recording import Unreadable
+from conformance.evidence import logs
+from conformance.evidence.bodies import is_unread, unread_note
+from conformance.evidence.pulling import Broken
+from conformance.evidence.recording import Recording, Unreadable, opened
+from conformance.evidence.scanning import AT_ONCE, Entry, Scan
+from conformance.evidence.spool import Spool
 from conformance.values import Exchange
 
 LARGE = 32 * 1024**2
-"""Bytes above which a log is judged in windows."""
+"""Bytes of exchanges above which a file is judged in windows."""
 
 LARGE_JOURNAL = 256 * 1024**2
 """Bytes above which a journal is: that of a full run, which holds a few very long prompts, is judged whole."""
 
 MANY = 16_000
-"""Lines above which a journal of more than ``LARGE`` bytes is too, lest its pairs take hours to find."""
+"""Exchanges above which more than ``LARGE`` bytes of a journal are too, lest their pairs take hours to find."""
 
-PART = 8 * 1024**2  # bytes read at a time
-WINDOW = 4 * 1024**2  # bytes of lines in one window
+WINDOW = 4 * 1024**2  # bytes of entries in one window
 MOST = 1_000  # exchanges in one window
-LONGEST_LINE = 64 * 1024**2  # bytes; a longer line is skipped
-TOO_LONG = f"a line of more than {LONGEST_LINE // 1024**2} MiB"
 OPENING = 64  # characters of the first user message that bring exchanges together
+T = TypeVar("T")
 
 
-def needs_windows(file: BinaryIO, size: int, *, is_journal: bool) -> bool:
-    """Whether a file of lines of this size is judged in windows; the lines of a journal are counted if need be.
-
-    Raises ``OSError``.
-    """
-    if size <= LARGE:
-        return False
-    if not is_journal or size > LARGE_JOURNAL:
-        return True
-    file.seek(0)
-    lines = 0
-    while lines <= MANY and (part := file.read(PART)):
-        lines += part.count(b"\n")
-    return lines > MANY
+def fits(size: int, count: int, *, journal: bool) -> bool:
+    """Whether so many bytes in so many exchanges are judged at once."""
+    return size <= LARGE or (journal and size <= LARGE_JOURNAL and count <= MANY)
 
 
 class Large:
-    """A file that is judged in windows; ``skipped`` and ``cut`` as of a ``Recording``."""
+    """A file that is judged in windows; ``skipped`` and ``cut`` as of a ``Recording``.
 
-    def __init__(self, path: str, form: str, fields: FieldMap) -> None:
-        self.path, self.format = path, form
+    A ``spool`` takes the exchanges of a file that can be read once only.
+    """
+
+    def __init__(self, path: str, scan: Scan, spool: Spool | None = None) -> None:
+        self.path = path
         self.skipped: Counter[str] = Counter()
-        self.cut: str | None = None
-        self._fields = fields
-        self._keyed = False  # whether any request has a key, or is of a format that says so when it has none
-        self._decoder = msgspec.json.Decoder(Exchange)
-        self._starts, self._lines, self._keys, self._sizes = array("Q"), array("Q"), array("Q"), array("L")
+        self.size = 0
+        """Bytes of all exchanges; of a very long one, those that are kept."""
+        self._scan, self._spool = scan, spool
+        self._held: list[Exchange] | None = []
+        self._unread: list[str] = []
+        self._starts, self._numbers, self.keys, self.sizes = array("Q"), array("Q"), array("Q"), array("Q")
+
+    @property
+    def format(self) -> str:
+        """What kind of file it is."""
+        return self._scan.format
+
+    @property
+    def cut(self) -> str | None:
+        """Where the file breaks off, or what of it was not read."""
+        return self._scan.cut or unread_note(self._unread)
 
     @property
     def count(self) -> int:
         """How many exchanges the file holds."""
         return len(self._starts)
 
-    def index(self) -> None:
-        """Read the file once. Raises ``Unreadable``."""
-        for number, start, line, ended in _lines(self.path):
-            if line is None:
-                self.skipped[TOO_LONG] += 1
-            elif line.strip() and not (number == 1 and self.format == "journal"):
-                result = self._exchange(line, number)
-                if isinstance(result, Exchange):
-                    self._starts.append(start)
-                    self._lines.append(number)
-                    self._sizes.append(len(line))
-                    self._keys.append(_key(result))
-                    self._keyed = self._keyed or self.format != "jsonl" or entries.has_key(result)
-                elif result == logs.NO_LINE and not ended:
-                    self.cut = f"cut off at byte {start + len(line)}, in line {number}"
-                elif result == logs.NO_LINE and self.format == "journal":
-                    raise Unreadable(self.path, f"line {number} at byte {start} is not an exchange")
-                else:
-                    self.skipped[result] += 1
+    def index(self, file: BinaryIO) -> None:
+        """Read the file once, from its beginning. Raises ``Unreadable``, and ``OSError`` where the file does."""
+        for entry in self._scan.entries(file):
+            if isinstance(entry.found, str):
+                self.skipped[entry.found] += 1
+            else:
+                self._add(entry, entry.found)
         if self.format == "jsonl":
             logs.refuse(self.path, self.count, self.skipped)
+        elif self.format == "journal" and not self.count and self.cut is None:
+            raise Unreadable(self.path, "empty: the journal has no exchange")
+
+    def whole(self) -> Recording | None:
+        """What the file holds, where that is little enough to be judged at once."""
+        if self._held is None:
+            return None
+        exchanges = tuple(map(self._scan.settled, self._held))
+        return Recording(
+            path=self.path, format=self.format, exchanges=exchanges, skipped=dict(self.skipped), cut=self.cut
+        )
 
     def windows(self) -> Iterator[list[tuple[int, Exchange]]]:
-        """The exchanges with their line numbers, those that open alike together. Raises ``Unreadable``."""
-        yield from self._grouped(sorted(range(self.count), key=self._keys.__getitem__))
+        """The exchanges with their numbers, those that open alike together. Raises ``Unreadable``."""
+        order = sorted(range(self.count), key=self.keys.__getitem__)
+        with self.source() as file:
+            yield from grouped(order, self.keys, self.sizes, lambda place: self.load(file, place))
 
     def exchanges(self) -> Iterator[Exchange]:
-        """The exchanges in the order of the file."""
-        for window in self._grouped(range(self.count)):
-            yield from (exchange for _, exchange in window)
+        """The exchanges in the order of the file. Raises ``Unreadable``."""
+        with self.source() as file:
+            for place in range(self.count):
+                yield self.load(file, place)[1]
 
-    def _grouped(self, order: Any) -> Iterator[list[tuple[int, Exchange]]]:
-        """Windows of at most ``WINDOW`` bytes; a group that fits into one is not divided between two."""
-        with _opened(self.path) as file:
-            window: list[tuple[int, Exchange]] = []
-            size = 0
-            for places in _runs(order, self._keys):
-                group = sum(self._sizes[place] for place in places)
-                if window and (size + group > WINDOW or len(window) + len(places) > MOST):
-                    yield window
-                    window, size = [], 0
-                for place in places:
-                    if window and (size + self._sizes[place] > WINDOW or len(window) >= MOST):
-                        yield window
-                        window, size = [], 0
-                    file.seek(self._starts[place])
-                    number = self._lines[place]
-                    result = self._exchange(file.read(self._sizes[place]), number)
-                    if not isinstance(result, Exchange):
-                        raise Unreadable(self.path, f"line {number} changed while the file was read")
-                    window.append((number, result if self._keyed else entries.with_key(result)))
-                    size += self._sizes[place]
-            if window:
-                yield window
+    def source(self) -> Any:
+        """What exchanges are loaded from. Raises ``Unreadable``."""
+        return opened(self.path) if self._spool is None else self._spool
 
-    def _exchange(self, line: bytes, number: int) -> Exchange | str:
-        if self.format == "jsonl":
-            return logs.exchange(line, str(number), self.path, self._fields)
-        return journal.exchange(line, self.path, self._decoder) or logs.NO_LINE
+    def load(self, file: Any, place: int) -> tuple[int, Exchange]:
+        """One exchange again, with its number. Raises ``Unreadable``."""
+        number, start, size = self._numbers[place], self._starts[place], self.sizes[place]
+        try:
+            found = file.get(start, size) if self._spool is not None else self._scan.load(file, (number, start, size))
+        except OSError as error:
+            raise Unreadable(self.path, error.strerror or str(error)) from None
+        except Broken:
+            found = ""
+        if not isinstance(found, Exchange):
+            raise Unreadable(self.path, f"entry {number} changed while the file was read")
+        return number, self._scan.settled(found)
+
+    def _add(self, entry: Entry, exchange: Exchange) -> None:
+        self._starts.append(entry.start)
+        self._numbers.append(entry.number)
+        self.sizes.append(entry.size)
+        self.keys.append(_key(exchange))
+        self.size += entry.size if entry.size <= AT_ONCE else weight(exchange)
+        if is_unread(exchange):
+            self._unread.append(exchange.id)
+        if self._held is not None:
+            self._held.append(exchange)
+            if not fits(self.size, self.count, journal=self.format == "journal"):
+                self.release()
+        elif self._spool is not None:
+            self._keep(self._spool, self.count - 1, exchange)
+
+    def release(self) -> None:
+        """Hold nothing any more."""
+        held, self._held = self._held or [], None
+        if self._spool is not None:
+            for place, exchange in enumerate(held):
+                self._keep(self._spool, place, exchange)
+
+    def _keep(self, spool: Spool, place: int, exchange: Exchange) -> None:
+        self._starts[place], self.sizes[place] = spool.put(exchange)
 
 
-def open_large(path: str, fields: FieldMap) -> Large:
-    """A large file, indexed. Raises ``Unreadable``."""
-    with _opened(path) as file:
-        head = file.readline(journal.LONGEST_HEADER)
-    if journal.is_journal(head):
-        journal.header(head, path)
-        large = Large(path, "journal", fields)
-    else:
-        large = Large(path, "jsonl", fields)
-    large.index()
+class Together:
+    """Several files that are one recording and are judged in windows; ids begin with the number of their file."""
+
+    def __init__(self, parts: Sequence[Large]) -> None:
+        self._parts = parts
+        self._ends = list(accumulate(part.count for part in parts))
+
+    def windows(self) -> Iterator[list[tuple[int, Exchange]]]:
+        """The exchanges with their numbers, those that open alike together. Raises ``Unreadable``."""
+        keys, sizes = array("Q"), array("Q")
+        for part in self._parts:
+            keys.extend(part.keys)
+            sizes.extend(part.sizes)
+        yield from grouped(sorted(range(len(keys)), key=keys.__getitem__), keys, sizes, self._load)
+
+    def _load(self, place: int) -> tuple[int, Exchange]:
+        at = bisect_right(self._ends, place)
+        part = self._parts[at]
+        with part.source() as file:
+            number, exchange = part.load(file, place - self._ends[at] + part.count)
+        return number, renamed(exchange, at + 1)
+
+
+def renamed(exchange: Exchange, place: int) -> Exchange:
+    """Ids are unique within a file only: ``2:7`` is the seventh of the second file."""
+    parent = None if exchange.parent is None else f"{place}:{exchange.parent}"
+    return replace(exchange, id=f"{place}:{exchange.id}", parent=parent)
+
+
+def spooled(recording: Recording, spool: Spool) -> Large:
+    """A recording that is held no longer. Raises ``Unreadable``."""
+    large = Large(recording.path, _Kept(recording), spool)
+    large.skipped = Counter(recording.skipped)
+    try:
+        large.index(io.BytesIO())
+        large.release()
+    except OSError as error:
+        raise Unreadable(recording.path, f"it cannot be kept ({error.strerror or error})") from None
     return large
 
 
-def _opened(path: str) -> Any:
-    try:
-        return Path(path).open("rb")
-    except OSError as error:
-        raise Unreadable(path, error.strerror or str(error)) from None
+class _Kept:
+    """A recording as a scan gives it."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.format, self.cut = recording.format, recording.cut
+        self._exchanges = recording.exchanges
+
+    def entries(self, file: BinaryIO) -> Iterator[Entry]:  # noqa: ARG002 (a scan's signature)
+        """The exchanges, numbered from 1."""
+        held, self._exchanges = self._exchanges, ()
+        for number, exchange in enumerate(held, 1):
+            yield Entry(number, 0, weight(exchange), exchange)
+
+    def load(self, file: BinaryIO, entry: tuple[int, int, int]) -> str:  # noqa: ARG002 (likewise)
+        """Nothing: the spool has them."""
+        return "not in a file"
+
+    def settled(self, exchange: Exchange) -> Exchange:
+        """The exchange as it is."""
+        return exchange
 
 
-def _lines(path: str) -> Iterator[tuple[int, int, bytes | None, bool]]:
-    """Number, offset and bytes of each line, and whether its end is there; None for a line that is too long."""
-    with _opened(path) as file:
-        number = start = 0
-        while line := file.readline(LONGEST_LINE):
-            number += 1
-            size = len(line)
-            whole: bytes | None = line
-            while not line.endswith(b"\n") and (line := file.readline(LONGEST_LINE)):
-                whole, size = None, size + len(line)
-            if whole is not None and number == 1 and whole.startswith(b"\xef\xbb\xbf"):
-                whole, start, size = whole[3:], 3, size - 3
-            yield number, start, whole, line.endswith(b"\n")
-            start += size
+def grouped(order: Iterable[int], keys: array[int], sizes: array[int], load: Callable[[int], T]) -> Iterator[list[T]]:
+    """Windows of at most ``WINDOW`` bytes; a group that fits into one is not divided between two."""
+    window: list[T] = []
+    size = 0
+    for places in _runs(order, keys):
+        group = sum(sizes[place] for place in places)
+        if window and (size + group > WINDOW or len(window) + len(places) > MOST):
+            yield window
+            window, size = [], 0
+        for place in places:
+            if window and (size + sizes[place] > WINDOW or len(window) >= MOST):
+                yield window
+                window, size = [], 0
+            window.append(load(place))
+            size += sizes[place]
+    if window:
+        yield window
 
 
-def _runs(order: Any, keys: Any) -> Iterator[list[int]]:
+def _runs(order: Iterable[int], keys: array[int]) -> Iterator[list[int]]:
     """Places in their order, those with one key together; runs are bounded, whatever a file repeats."""
     run: list[int] = []
     for place in order:
@@ -179,6 +246,12 @@ def _runs(order: Any, keys: Any) -> Iterator[list[int]]:
         run.append(place)
     if run:
         yield run
+
+
+def weight(exchange: Exchange) -> int:
+    """Bytes of both bodies."""
+    chunks = exchange.response.chunks if exchange.response is not None else ()
+    return len(exchange.request.body) + sum(len(chunk.data) for chunk in chunks)
 
 
 def _key(exchange: Exchange) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from conformance.evidence import entries
@@ -32,43 +33,64 @@ def left_out(value: object) -> bool:
 
 def joined(value: Any) -> Any:
     """A body as it is; the pieces of a stream, as text or as the objects of its events, become one text."""
-    if not isinstance(value, list) or not value:
-        return value
-    if all(isinstance(item, str) for item in value):
-        return _joined_texts(value)
-    if all(isinstance(item, dict) and _is_event(item) for item in value):
-        return _joined_events(value)
-    return value
+    style = style_of(value) if isinstance(value, list) and value else None
+    return value if style is None else "".join((*map(style, value), style(None)))
 
 
-def _joined_texts(pieces: list[str]) -> str:
+Style = Callable[[Any], str]
+"""How the pieces of a stream, one after another, become its text; None stands for the end."""
+
+
+def style_of(pieces: list[Any]) -> Style | None:
+    """The style of a list of pieces; None where it is no list of the pieces of a body."""
+    if all(isinstance(piece, str) for piece in pieces):
+        return _style_of_texts(pieces)
+    if all(map(is_event, pieces)):
+        return _written_chunk if _is_chunk(pieces[-1]) else _written_event
+    return None
+
+
+def _style_of_texts(pieces: list[str]) -> Style:
     if any(piece.endswith(("\n", "\r")) for piece in pieces):
-        return "".join(pieces)
+        return _raw
     if "" in pieces:
-        return "\n".join((*pieces, "", ""))  # line by line
+        return lambda piece: f"{piece or ''}\n"  # line by line
     if all(_NAMED.match(piece) for piece in pieces):
-        return "".join(f"{piece}\n\n" for piece in pieces)  # event by event
+        return lambda piece: "" if piece is None else f"{piece}\n\n"  # event by event
     if all(piece == DONE or _is_json(piece) for piece in pieces) and len(pieces) > 1:
-        return "".join(f"data: {piece}\n\n" for piece in pieces)
-    return "".join(pieces)
+        return lambda piece: "" if piece is None else f"data: {piece}\n\n"
+    return _raw
 
 
-def _is_event(item: dict[str, Any]) -> bool:
+def _raw(piece: str | None) -> str:
+    return piece or ""
+
+
+def is_event(item: object) -> bool:
+    """Whether an item is an event of a stream that a log keeps as an object."""
+    if not isinstance(item, dict):
+        return False
     data = item.get("data", item)
     kind = data.get("type") if isinstance(data, dict) else None
     return isinstance(data, dict) and (data.get("object") == "chat.completion.chunk" or isinstance(kind, str))
 
 
-def _joined_events(found: list[dict[str, Any]]) -> str:
-    """The stream that the events were in; the mark after chunks, which no log of objects keeps, is put there."""
-    lines: list[str] = []
-    for item in found:
-        data = item.get("data", item)
-        name = item.get("event", data.get("type") if data.get("object") != "chat.completion.chunk" else None)
-        lines += [f"event: {name}"] if isinstance(name, str) else []
-        lines += [f"data: {json.dumps(data, ensure_ascii=False)}", ""]
-    chunks = found[-1].get("data", found[-1]).get("object") == "chat.completion.chunk"
-    return "\n".join((*lines, *((f"data: {DONE}", "") if chunks else ()), ""))
+def _is_chunk(item: dict[str, Any]) -> bool:
+    return bool(item.get("data", item).get("object") == "chat.completion.chunk")
+
+
+def _written_chunk(item: dict[str, Any] | None) -> str:
+    """A chunk; at the end the mark that follows chunks, which no log of objects keeps."""
+    return f"data: {DONE}\n\n" if item is None else _written_event(item)
+
+
+def _written_event(item: dict[str, Any] | None) -> str:
+    if item is None:
+        return ""
+    data = item.get("data", item)
+    name = item.get("event", None if _is_chunk(item) else data.get("type"))
+    named = f"event: {name}\n" if isinstance(name, str) else ""
+    return f"{named}data: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
 def amounts_to_a_stream(asked: Any, said: Any) -> bool:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from conformance.evidence import entries
 from conformance.evidence.fields import MISSING, FieldMap
 from conformance.evidence.logged_bodies import amounts_to_a_stream, joined, left_out
-from conformance.evidence.recording import Recording, Unreadable
+from conformance.evidence.recording import Unreadable
 from conformance.values import Exchange, Failure, Request, Response
 
 HOST = "http://log.invalid"
@@ -48,27 +47,6 @@ def record(line: bytes) -> object:
         return None
 
 
-def parse(data: bytes, path: str, fields: FieldMap) -> Recording:
-    """The exchanges of a log; ids are line numbers counted from 1. Raises ``Unreadable``."""
-    exchanges: list[Exchange] = []
-    skipped: Counter[str] = Counter()
-    cut = None
-    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        result = exchange(line, str(number), path, fields)
-        if isinstance(result, Exchange):
-            exchanges.append(result)
-        elif result == NO_LINE and number == len(lines):
-            cut = f"cut off at byte {len(data)}, in line {number}"
-        else:
-            skipped[result] += 1
-    refuse(path, len(exchanges), skipped)
-    found = entries.with_keys(exchanges)
-    return Recording(path=path, format="jsonl", exchanges=found, skipped=dict(skipped), cut=cut)
-
-
 def refuse(path: str, count: int, skipped: Mapping[str, int]) -> None:
     """Raise ``Unreadable`` where a file of JSON lines is none of exchanges."""
     if not count and skipped.get(entries.OTHER, 0) == 0:
@@ -78,7 +56,11 @@ def refuse(path: str, count: int, skipped: Mapping[str, int]) -> None:
 
 def exchange(line: bytes, name: str, path: str, fields: FieldMap) -> Exchange | str:
     """The exchange of one line, or the reason why it is none."""
-    entry = record(line)
+    return exchange_of(record(line), name, path, fields)
+
+
+def exchange_of(entry: object, name: str, path: str, fields: FieldMap) -> Exchange | str:
+    """The exchange of the value of one line, or the reason why it is none."""
     if not isinstance(entry, dict):
         return NO_LINE
     asked, said = fields.find(entry, "request"), joined(fields.find(entry, "response"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
 
 from conformance.values import Exchange
 
@@ -29,3 +31,21 @@ class Recording:
     exchanges: tuple[Exchange, ...]
     skipped: Mapping[str, int] = field(default_factory=dict)
     cut: str | None = None  # where the file breaks off, when what stands before was read; never conforming
+
+
+def opened(name: str) -> BinaryIO:
+    """A file open for reading bytes. Raises ``Unreadable``."""
+    try:
+        if not Path(name).is_file():
+            raise Unreadable(name, _absent(Path(name)))
+        return Path(name).open("rb")
+    except OSError as error:
+        raise Unreadable(name, error.strerror or str(error)) from None
+    except ValueError:
+        raise Unreadable(name, "no such file") from None
+
+
+def _absent(path: Path) -> str:
+    if path.is_dir():
+        return "a directory"
+    return "no regular file" if path.exists() else "no such file"

@@ -12,10 +12,19 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.cli import main
-from conformance.evidence import Journal, Large, Unreadable, field_map, fixtures, large, open_file, read
+from conformance.evidence import (
+    Journal,
+    Large,
+    Unreadable,
+    fixtures,
+    large,
+    open_file,
+    pulling,
+    read,
+    scan_lines,
+    streams_within,
+)
 from conformance.evidence.written import exchange
-
-FIELDS = field_map([])
 
 
 def base(name: str):
@@ -89,7 +98,7 @@ def test_a_file_in_windows_gives_the_findings_of_one_in_memory(log, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    ("bytes_whole", "lines_whole", "windows"), [(10**9, 8, False), (10**9, 6, True), (1000, 8, True)]
+    ("bytes_whole", "lines_whole", "windows"), [(10**9, 8, False), (10**9, 5, True), (1000, 8, True)]
 )
 def test_a_journal_is_judged_whole_where_its_bytes_and_lines_allow(
     tmp_path, monkeypatch, bytes_whole, lines_whole, windows
@@ -97,7 +106,6 @@ def test_a_journal_is_judged_whole_where_its_bytes_and_lines_allow(
     monkeypatch.setattr(large, "LARGE", 1000)
     monkeypatch.setattr(large, "LARGE_JOURNAL", bytes_whole)
     monkeypatch.setattr(large, "MANY", lines_whole)
-    monkeypatch.setattr(large, "PART", 100)
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
         journal.extend([base(name) for name in NAMES])
@@ -154,21 +162,24 @@ def test_a_large_file_that_is_broken_is_refused(data, reason, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(("last", "added"), [({"A": "b"}, True), ({"X-Api-Key": "k"}, False)])
-def test_keys_that_no_line_of_a_large_log_has_were_taken_away(tmp_path, last, added):
+def test_keys_that_no_line_of_a_large_log_has_were_taken_away(tmp_path, monkeypatch, last, added):
     path = tmp_path / "log.jsonl"
     asked = {"model": "kimi-k3", "messages": [{"role": "user", "content": "Hi"}]}
     lines = [{"url": "/v1/messages", "request": {"headers": headers, "body": asked}} for headers in ({"A": "b"}, last)]
     path.write_text("".join(f"{json.dumps(each)}\n" for each in lines))
-    found = [each.request.headers for each in large.open_large(str(path), field_map([])).exchanges()]
+    monkeypatch.setattr(large, "LARGE", 10)
+    found = [each.request.headers for each in open_file(path).exchanges()]
     assert [("Authorization", "Bearer REDACTED") in headers for headers in found] == [added, added]
 
 
 def test_a_line_that_is_too_long_is_skipped(log, monkeypatch):
-    monkeypatch.setattr(large, "LONGEST_LINE", 40_000)
+    monkeypatch.setattr(scan_lines, "AT_ONCE", 40_000)
+    monkeypatch.setattr(streams_within, "MOST", 50_000)
+    monkeypatch.setattr(pulling, "PIECE", 10_000)
     with log.open("a", encoding="utf-8") as file:
         file.write(json.dumps({"request": "x" * 100_000}) + "\n" + line("chat.plain", 5) + "\n")
     source = open_file(log)
-    assert source.skipped[large.TOO_LONG] == 1
+    assert source.skipped["a line with more than 64 MiB that are no event stream"] == 1
     assert source.count == 180
 
 
