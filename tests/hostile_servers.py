@@ -9,8 +9,12 @@ import socket
 import struct
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+
+import brotli
+import zstandard
 
 Handler = Callable[["Connection"], None]
 
@@ -209,6 +213,44 @@ def short_body(connection: Connection) -> None:
 
 def zipped(body: bytes) -> Handler:
     return fixed(200, gzip.compress(body), "Content-Encoding: gzip")
+
+
+def bomb(coding: str, size: int) -> Handler:
+    """A body that unfolds to ``size`` bytes of nothing; that of gzip lacks its end."""
+    part = bytes(10_000_000)
+    if coding == "gzip":
+        packer = zlib.compressobj(wbits=31)
+        start, again = (packer.compress(part) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+        data = start + again * (size // len(part))
+    elif coding == "br":
+        broth = brotli.Compressor(quality=0)
+        data = b"".join(broth.process(part) for _ in range(size // len(part))) + broth.finish()
+    else:
+        standard = zstandard.ZstdCompressor().compressobj()
+        data = b"".join(standard.compress(part) for _ in range(size // len(part))) + standard.flush()
+    return fixed(200, data, f"Content-Encoding: {coding}")
+
+
+def raw(data: bytes) -> Handler:
+    """These bytes to one request of each connection, which then closes."""
+
+    def handle(connection: Connection) -> None:
+        connection.request()
+        connection.send(data)
+
+    return handle
+
+
+def without_end(start: bytes, part: bytes) -> Handler:
+    """The start, and then the part again and again, as fast as the client takes it."""
+
+    def handle(connection: Connection) -> None:
+        connection.request()
+        connection.send(start)
+        while not connection.server.stopping.is_set():
+            connection.send(part)
+
+    return handle
 
 
 def echoes(connection: Connection, request: bytes) -> None:
