@@ -7,10 +7,12 @@ leaves a note. Text that came from the wire is kept as it came.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final
+
+import msgspec
 
 from conformance import specs
 from conformance.models import DEFAULT
@@ -72,8 +74,7 @@ class Tool:
     description: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What a request asked for."""
 
     protocol: Protocol
@@ -194,8 +195,7 @@ class Error:
     event: int | None = None  # the event number, in a stream
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What came back, read once."""
 
     exchange: Exchange
@@ -238,7 +238,7 @@ class Answer:
     results: tuple[SearchResult, ...] = ()
     usage: Usage | None = None
     usage_raw: object = MISSING  # the usage field of the body whatever its type
-    notes: tuple[Note, ...] = field(default=())
+    notes: tuple[Note, ...] = ()
 
     @property
     def streamed(self) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from conformance.protocols.view import Answer
 from conformance.rules.sameness import mode
 
 MORE_WORDS = 100  # how many words longer the longer one is, at least
+LEAST_LONGER = 2 * MORE_WORDS - 1  # characters that so many words take, at least
 
 Parents = dict[str, str | None]
 """For each text the longest other one that it begins with (or ends with)."""
@@ -20,8 +22,8 @@ def extended(answers: Sequence[Answer]) -> Iterator[tuple[Answer, Answer]]:
     """
     ordered = sorted(answers, key=lambda answer: len(answer.asked.last_user))
     worded = [_Worded(place, answer) for place, answer in enumerate(ordered)]
-    counts = [one.words for one in worded]
-    if max(counts, default=0) - min(counts, default=0) < MORE_WORDS:
+    lengths = [len(one.text) for one in worded]
+    if max(lengths, default=0) - min(lengths, default=0) < LEAST_LONGER:
         return
     texts = {one.text for one in worded if one.text}
     starts = _parents(texts)
@@ -40,14 +42,15 @@ def extended(answers: Sequence[Answer]) -> Iterator[tuple[Answer, Answer]]:
 class _Worded:
     """An answer with the stripped text of its request's last user message, and the place that its length gives it."""
 
-    __slots__ = ("answer", "mode", "place", "text", "words")
-
     def __init__(self, place: int, answer: Answer) -> None:
         self.place = place
         self.answer = answer
         self.mode = mode(answer)
         self.text = answer.asked.last_user.strip()
-        self.words = len(self.text.split())
+
+    @cached_property
+    def words(self) -> int:
+        return len(self.text.split())
 
 
 class _Search:

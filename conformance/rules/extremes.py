@@ -48,6 +48,6 @@ def extremes(asked: Asked) -> Extremes:
             stack += [(child, level + 1) for child in value]
         elif isinstance(value, str):
             longest = max(longest, len(value))
-            surrogates = surrogates or _SURROGATE.search(value) is not None
+            surrogates = surrogates or not (value.isascii() or _SURROGATE.search(value) is None)
             nul = nul or "\0" in value
     return Extremes(depth=depth, longest=longest, surrogates=surrogates, nul=nul)
