@@ -13,12 +13,14 @@ import msgspec
 
 from conformance.cli.banner import decided
 from conformance.cli.options import format_option, model_option, protocol_option
+from conformance.cli.patterns import redact_option
 from conformance.cli.printable import coloured, dump, printed
 from conformance.client import BadTarget, Limits, Player, preflight, resolve, serving
 from conformance.client.targets import DEFAULT_KEY_ENV, Target
 from conformance.gate import Gate, gate
 from conformance.models import ALL
 from conformance.probes.cell import Cell
+from conformance.redact import Secrets
 from conformance.reports.document import Decision, decision_entry
 from conformance.reports.safe import safe
 from conformance.values import Basis, Exchange, Level, Protocol
@@ -113,6 +115,7 @@ class FuzzDocument(msgspec.Struct, frozen=True, kw_only=True):
 )
 @click.option("--rpm", type=click.FloatRange(min=0, min_open=True, max=1e6), help="Requests a minute, at most.")
 @click.option("--replay-failure", metavar="FILE", help="Send the requests of a failure file again, and judge them.")
+@redact_option
 @format_option
 def fuzz(**given: Any) -> int:
     """Draw requests and conversations, send them, judge the answers, and shrink what fails.
@@ -124,13 +127,14 @@ def fuzz(**given: Any) -> int:
     if given["replay_failure"] is not None:
         from conformance.cli.replaying import replay_file  # noqa: PLC0415 (only where it is asked for)
 
-        names = ("target", "key_env", "timeout", "output")
+        names = ("target", "key_env", "timeout", "output", "redact")
         return replay_file(given["replay_failure"], **{name: given[name] for name in names})
     try:
         target = resolve(given["target"], key_env=given["key_env"])
     except BadTarget as error:
         raise click.UsageError(f"{error}.") from None
-    from conformance.fuzzing import Fuzzed, Order  # noqa: PLC0415 (hypothesis, once the options are known good)
+    from conformance.cli.hiding import hide  # noqa: PLC0415 (hypothesis with it, once the options are known good)
+    from conformance.fuzzing import Fuzzed, Order  # noqa: PLC0415 (likewise)
 
     examples = given["examples"] or (EXAMPLES if target.embedded else LIVE_EXAMPLES)
     seed = secrets.randbelow(2**32) if given["seed"] is None else given["seed"]
@@ -147,8 +151,11 @@ def fuzz(**given: Any) -> int:
     ]
     limits = Limits(timeout=min(120.0, given["timeout"]), total_timeout=given["timeout"], rpm=given["rpm"])
     with serving(target) as served:
+        hidden = Secrets((served.key,), given["redact"])
         unverified = preflight(served, protocols, cells[0].model)
+        unverified = None if unverified is None else hidden.text(unverified)
         done = Fuzzed() if unverified else _fuzzed(served, cells, order, limits, most_calls)
+        hide(done, hidden)
         decision = gate(done.verdicts, strict=given["strict"], unverified=unverified, partial=done.partial)
         out = Path(given["out"] or f"reports/fuzz-{datetime.now(UTC):%Y-%m-%d}-{seed}")
         files = _written(done, out)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -13,7 +16,9 @@ from conformance.fuzzing.bench import Bench
 from conformance.fuzzing.replay import Replayed, replay
 from conformance.gate import Exit
 from conformance.generators.failure import BrokenFailureFile, Failure, read_failure
+from conformance.plugin.hiding import hidden_finding
 from conformance.probes.cell import Cell
+from conformance.redact import Secrets
 from conformance.reports.safe import safe
 from conformance.values import Exchange, Finding, Protocol
 
@@ -36,10 +41,13 @@ class ReplayDocument(msgspec.Struct, frozen=True, kw_only=True):
     finding: Finding | None  # of the rule, where it still fails
 
 
-def replay_file(path: str, *, target: str, key_env: str | None, timeout: float, output: str) -> int:
+def replay_file(
+    path: str, *, target: str, key_env: str | None, timeout: float, output: str, redact: Iterable[re.Pattern[str]]
+) -> int:
     """Replay a failure file: exit 1 if it still fails, 0 if it does not, 2 for a broken file, 3 where nobody can tell.
 
-    Raises ``click.UsageError`` for a broken file or target.
+    What is said of it is without the key and without what ``redact`` matches. Raises ``click.UsageError`` for a broken
+    file or target.
     """
     try:
         failure = read_failure(Path(path))
@@ -62,8 +70,13 @@ def replay_file(path: str, *, target: str, key_env: str | None, timeout: float, 
                 player.close()
         else:
             came = Replayed(code=Exit.NOT_VERIFIED, words=unverified)
-    _tell(failure, came, output)
+    _tell(failure, _hidden(came, Secrets((found.key,), redact)), output)
     return came.code
+
+
+def _hidden(came: Replayed, secrets: Secrets) -> Replayed:
+    finding = None if came.finding is None else hidden_finding(came.finding, secrets)
+    return replace(came, words=secrets.text(came.words), finding=finding)
 
 
 def _tell(failure: Failure, came: Replayed, output: str) -> None:

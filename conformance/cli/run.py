@@ -105,7 +105,8 @@ def run(ctx: click.Context, /, **given: Any) -> None:
     if again is not None:
         from conformance.cli.replaying import replay_file  # noqa: PLC0415 (only where it is asked for)
 
-        ctx.exit(replay_file(again, **{name: given[name] for name in ("target", "key_env", "timeout", "output")}))
+        names = ("target", "key_env", "timeout", "output", "redact")
+        ctx.exit(replay_file(again, **{name: given[name] for name in names}))
     _offline(ctx, given)
     options = list(_options(given))
     from conformance.cli.engine import UsageFailure, drive  # noqa: PLC0415 (pytest, once the options are known good)

@@ -14,6 +14,7 @@ from conformance.client.sender import Client, Limits
 from conformance.client.targets import DEFAULT_KEY_ENV, LOCAL_KEY, Target
 from conformance.probes.cell import Cell, encode
 from conformance.protocols import BUILDERS
+from conformance.redact import redact
 from conformance.values import Exchange, Protocol
 
 PREFLIGHT_SECONDS = 8.0
@@ -21,7 +22,7 @@ OURS_SECONDS = 60.0  # for the embedded server, which answers for certain, on a 
 
 
 def preflight(target: Target, protocols: Sequence[Protocol], model: str, budget: Budget | None = None) -> str | None:
-    """Why the target cannot be verified at all, in one line; None when a run makes sense."""
+    """Why the target cannot be verified at all, in one line without the key; None when a run makes sense."""
     seconds = OURS_SECONDS if target.embedded else PREFLIGHT_SECONDS
     limits = Limits(timeout=seconds, total_timeout=seconds, retries=0, largest=0, budget=budget)
 
@@ -29,7 +30,8 @@ def preflight(target: Target, protocols: Sequence[Protocol], model: str, budget:
         with Client(target.base_urls[0], target.key, limits) as client:
             body = encode(Cell(protocol=protocol, model=model, seed=0).body("Reply with OK.", limit=16))
             request = client.request(BUILDERS[protocol].path, body)
-            return client.send(Exchange(id="preflight", protocol=protocol, model=model, request=request))[-1]
+            exchange = Exchange(id="preflight", protocol=protocol, model=model, request=request)
+            return redact(client.send(exchange)[-1], (target.key,))
 
     try:
         with ThreadPoolExecutor(len(protocols)) as pool:

@@ -16,6 +16,7 @@ from conformance.client.losses import Losses
 from conformance.confirming import confirmed
 from conformance.gate import Gate, gate
 from conformance.judge import judge
+from conformance.plugin.hiding import hidden
 from conformance.plugin.joining import join, recorded
 from conformance.plugin.settings import Settings
 from conformance.plugin.tapes import Gap, explained, keep, told
@@ -70,8 +71,8 @@ def finish(
     rules = [rule for rule in settings.rules() if settings.basis in (None, rule.basis)]
     judged = judge(exchanges, rules=rules, protocols=settings.protocols, models=settings.models).verdicts
     judged = confirmed(judged, exchanges)
-    verdicts: tuple[Verdict, ...] = settings.secrets().value(judged)  # a key in pieces is whole again in a finding
-    verdicts = explained(verdicts, gaps)
+    secrets = settings.secrets()
+    verdicts = explained([hidden(verdict, secrets) for verdict in judged], gaps)
     unverified = settings.unverified or (None if exchanges else partial or "nothing was sent")
     decision = gate(
         verdicts,

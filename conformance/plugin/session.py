@@ -103,6 +103,7 @@ class Session:
             budget.open()
             self._stack.callback(budget.close)
         reason = preflight(target, self.settings.protocols, self.settings.models[0], budget)
+        reason = None if reason is None else self.settings.secrets().text(reason)
         self.settings = msgspec.structs.replace(self.settings, target=target, unverified=reason)
         if self.settings.profile == "nightly" and reason is None:
             self.settings = msgspec.structs.replace(self.settings, strands=due(self.settings))

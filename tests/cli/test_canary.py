@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
+import hostile_servers as servers
 import pytest
 
 from conformance.evidence import fixtures
@@ -19,6 +20,7 @@ from conformance.evidence.written import exchange
 from conformance.reference.faults import FAULTS, merged
 from conformance.reference.server import running
 from conformance.reference.settings import Settings
+from conformance.rules import RULES
 
 CANARY = "sk-canary/7f3a+bird=Qq19"
 ECHOES = ("key-in-header", "key-in-auth-error", "key-in-answer", "key-in-base64", "key-in-comment")
@@ -138,6 +140,70 @@ def test_content_and_patterns_are_hidden_in_the_journal(evidence, tmp_path):
         assert "h.example" not in text
         assert "Berlin" not in text
     assert command("check", "out.jsonl", folder=tmp_path, expected=(1,)).count("must") == said.count("must")
+
+
+def as_the_wire_says(connection: servers.Connection) -> None:
+    """No HTTP, but a line that begins with the key that came."""
+    request = connection.request() or b""
+    connection.send(request.partition(b"Bearer ")[2].partition(b"\r\n")[0] + b" cust-42 is no HTTP\r\n\r\n")
+
+
+@pytest.mark.parametrize("name", ["run", "fuzz", "constraints"])
+def test_a_server_whose_first_line_is_the_key_does_not_make_it_known(name, tmp_path):
+    with servers.serving(as_the_wire_says) as server:
+        arguments = ("--target", server.url, *(() if name == "constraints" else ("--redact", r"cust-\d+")))
+        said = command(name, *arguments, folder=tmp_path, expected=(3,))
+    assert "does not answer in HTTP" in said
+    assert "[key redacted]" in said
+    assert ("cust-42" in said) == (name == "constraints")
+    for text in (said, *(path.read_text("utf-8") for path in tmp_path.rglob("*") if path.is_file())):
+        assert sings(text) == []
+
+
+def customers(connection: servers.Connection) -> None:
+    """Answers that break a rule, with the number of a customer where it looks."""
+    message = {"role": "assistant", "content": "Hello, cust-42."}
+    answer = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1_767_225_600,
+        "model": "kimi-k3",
+        "choices": [{"index": 0, "message": message, "finish_reason": "cust-42"}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+    }
+    servers.fixed(200, json.dumps(answer).encode())(connection)
+
+
+FUZZ = ("--protocol", "chat", "--model", "kimi-k3", "--examples", "8", "--max-calls", "40", "--seed", "1")
+
+
+def test_fuzz_and_what_sends_its_failures_again_hide_keys_and_patterns(tmp_path):
+    with servers.serving(customers) as server:
+        target = ("--target", server.url)
+        shown = command("fuzz", *target, *FUZZ, "--out", "open", folder=tmp_path, expected=(1,))
+        said = command("fuzz", *target, *FUZZ, "--out", "out", "--redact", r"cust-\d+", folder=tmp_path, expected=(1,))
+        [file] = (tmp_path / "out").glob("failure-*-finish.enum-chat.json")
+        for name in ("run", "fuzz"):
+            arguments = (*target, "--replay-failure", str(file))
+            assert "cust-42" in command(name, *arguments, folder=tmp_path, expected=(1,))
+            hidden = command(name, *arguments, "--redact", r"cust-\d+", folder=tmp_path, expected=(1,))
+            assert "it still fails" in hidden
+            assert "actual [redacted]" in hidden
+            assert sings(hidden) == []
+    assert "cust-42" in shown
+    for text in (said, *(path.read_text("utf-8") for path in (tmp_path / "out").iterdir())):
+        assert "cust-42" not in text
+        assert sings(text) == []
+    assert "[redacted]" in file.read_text("utf-8")
+
+
+def test_a_pattern_changes_no_rule_and_no_surface_in_what_run_says(tmp_path):
+    with running(Settings(keys=frozenset({CANARY}))) as server:
+        arguments = ("--target", server.base_url, "--profile", "smoke", "--model", "kimi-k3", "--out", "out")
+        command("run", *arguments, "--redact", "http|chat", folder=tmp_path, expected=(0, 1))
+    report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+    assert {verdict["rule"] for verdict in report["verdicts"]} == set(RULES)
+    assert {verdict["protocol"] for verdict in report["verdicts"]} == {"chat", "messages", "responses"}
 
 
 @pytest.mark.parametrize("target", ["http://me:{0}@127.0.0.1:9/v1", "http://127.0.0.1:9/v1?api_key={0}"])
