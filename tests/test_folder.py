@@ -62,9 +62,9 @@ def test_a_taken_folder_keeps_what_is_in_it(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_run_left_is_cleared(tmp_path: Path) -> None:
-    left = [tmp_path / ".journal-gw0.jsonl", tmp_path / ".journal-gw11.jsonl", tmp_path / ".journal.new"]
     kept = [tmp_path / "journal.jsonl", tmp_path / "report.json"]
-    for path in (*left, *kept):
+    left = (".journal-gw0.jsonl", ".journal-gw11.jsonl", ".journal.new", ".budget.sqlite", ".budget.sqlite-wal")
+    for path in (*map(tmp_path.joinpath, left), *kept):
         path.touch()
     Folder.claim(tmp_path).release()
     assert sorted(tmp_path.iterdir()) == sorted(kept)

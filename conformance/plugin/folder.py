@@ -9,8 +9,8 @@ from typing import Self
 from conformance.plugin.lock import Held, Lock
 
 LOCK = ".lock"
-LEFT_BEHIND = (".journal-*.jsonl", ".journal.new")
-"""What a run that was killed leaves, and nobody reads any more: the journals of its workers, and one half joined."""
+LEFT_BEHIND = (".journal-*.jsonl", ".journal.new", ".budget.sqlite*")
+"""What a run that was killed leaves, and nobody reads any more: journals of workers, one half joined, what it spent."""
 
 
 class Taken(Exception):
