@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.evidence import Journal
-from conformance.evidence.journal import parse
+from conformance.evidence import Journal, parse
 from conformance.plugin.joining import join, recorded
 from conformance.values import Exchange, Protocol, Request
 

@@ -13,6 +13,7 @@ from types import ModuleType
 
 import pytest
 
+pytest.importorskip("httpcore2")  # before pytester, which forgets what its runs import: a second import differs
 pytest.importorskip("httpx2")
 pytest.importorskip("openai")
 pytest.importorskip("anthropic")
