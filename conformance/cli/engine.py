@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -66,7 +67,9 @@ class Watcher:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
-        return (yield)
+        ended = yield
+        gc.freeze()  # as pytest ends, it looks through all that is left for garbage, several times
+        return ended
 
     def pytest_kimi_finished(self, result: Result) -> None:
         """Catch the result."""
@@ -105,8 +108,11 @@ def drive(options: Sequence[str], workers: str | None) -> Result:
         arguments += ["-p", f"no:{plugin}"]
     if workers is not None:
         arguments += ["-p", "xdist.plugin", "-n", workers]
-    with _alone(), interrupts.caught():
-        code = pytest.main([*arguments, *options], plugins=[watcher])
+    try:
+        with _alone(), interrupts.caught():
+            code = pytest.main([*arguments, *options], plugins=[watcher])
+    finally:
+        gc.unfreeze()
     if watcher.result is not None:
         return watcher.result
     if code == pytest.ExitCode.USAGE_ERROR and watcher.error is None:

@@ -5,7 +5,9 @@ Nothing heavy is imported here, so that ``--help`` and a mistyped command answer
 
 from __future__ import annotations
 
+import atexit
 import errno
+import gc
 import os
 import sys
 import traceback
@@ -100,6 +102,7 @@ class Lazy(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
+        atexit.register(gc.freeze)  # as a process ends, Python looks through all that is left for garbage
         try:
             with seldom_collected():
                 code = super().main(args, prog_name, **extra)

@@ -32,7 +32,7 @@ def ask(
     judged = [rule for rule in rules if rule.id in BY_CHOICE and rule.level_on(cell.protocol, cell.model) is Level.MUST]
     played = player.play(probe, cell, script(cell), strands=strands)
     sent = len(played)
-    failures = _failures(played, judged) if again and judged else {}
+    failures = _failures(played, judged, cell) if again and judged else {}
     counted = dict.fromkeys(failures, 1)
     for trial in range(2, TRIALS + 1):
         open_ones = {rule: found for rule, found in failures.items() if counted[rule] < ENOUGH}
@@ -41,15 +41,16 @@ def ask(
         needed = frozenset().union(*open_ones.values())
         played = player.play(probe, cell, script(cell), strands=needed, trial=trial, after=sent)
         sent += len(played)
-        for rule in _failures(played, [rule for rule in judged if rule.id in open_ones]):
+        for rule in _failures(played, [rule for rule in judged if rule.id in open_ones], cell):
             counted[rule] += 1
     return sent
 
 
-def _failures(played: Sequence[Played], rules: Sequence[Rule]) -> dict[str, frozenset[int]]:
+def _failures(played: Sequence[Played], rules: Sequence[Rule], cell: Cell) -> dict[str, frozenset[int]]:
     """The rules with a must finding, and the strands that the exchanges behind it belong to."""
     strands = {each.exchange.id: each.step.strand for each in played}
-    verdicts = judge((each.exchange for each in played), rules=rules).verdicts
+    exchanges = (each.exchange for each in played)
+    verdicts = judge(exchanges, rules=rules, protocols=(cell.protocol,), models=(cell.model,)).verdicts
     found = {verdict.rule: _strands(verdict, strands) for verdict in verdicts if verdict.findings}
     return {rule: numbers for rule, numbers in found.items() if numbers}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import date
@@ -183,6 +184,7 @@ class Session:
         if self.worker is not None:
             if tally is not None:
                 session.config.workeroutput[WORKER_INPUT] = msgspec.json.encode(tally).decode()  # type: ignore[attr-defined]
+            gc.freeze()  # as a worker ends, pytest looks through all that is left for garbage, several times
             return
         if exitstatus == pytest.ExitCode.USAGE_ERROR or session.config.getoption("collectonly"):
             return
