@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -114,6 +115,27 @@ def matches(entry: Entry, document: str, place: Place) -> bool:
 
 
 @functools.cache
+def _by_text() -> tuple[dict[str, list[Entry]], list[tuple[str, Entry]]]:
+    """The entries of the map by their whole texts, and those with a beginning."""
+    whole: dict[str, list[Entry]] = {}
+    beginnings: list[tuple[str, Entry]] = []
+    for entry in clause_map().entries:
+        for text in entry.text:
+            if text.endswith(_BEGINNING):
+                beginnings.append((text.removesuffix(_BEGINNING), entry))
+            else:
+                whole.setdefault(text, []).append(entry)
+    return whole, beginnings
+
+
+def _named(text: str) -> Iterator[Entry]:
+    """The entries that name a text: one of them at most is for its document and place."""
+    whole, beginnings = _by_text()
+    yield from whole.get(text, ())
+    yield from (entry for beginning, entry in beginnings if text.startswith(beginning))
+
+
+@functools.cache
 def clauses(document: str | None = None) -> tuple[Clause, ...]:
     """Every clause of one document, or of all in the order of sources.toml; LookupError for an unknown document."""
     if document is None:
@@ -123,7 +145,7 @@ def clauses(document: str | None = None) -> tuple[Clause, ...]:
 
 
 def _clause(document: str, place: Place) -> Clause:
-    entry = next((entry for entry in clause_map().entries if matches(entry, document, place)), None)
+    entry = next((entry for entry in _named(place.text) if matches(entry, document, place)), None)
     return Clause(
         document=document,
         place=place.place,
