@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import click
 
-from conformance.cli.check_files import Source, gather
-from conformance.cli.check_verdicts import Judged, Wanted
+from conformance.cli.check_files import Source, expanded, opened
+from conformance.cli.check_verdicts import File, Judged, Wanted
 from conformance.cli.checked import as_json, closing, sections
 from conformance.cli.configuration import configuration
 from conformance.cli.options import BASIS, MODEL, format_option, model_option, protocol_option
 from conformance.cli.patterns import redact_option
 from conformance.cli.selection import chosen
 from conformance.client.targets import DEFAULT_KEY_ENV
-from conformance.evidence import BadMap, FieldMap, Journal, Large, Reading, Recording, Unreadable, field_map
+from conformance.evidence import BadMap, FieldMap, Journal, Large, Reading, Unreadable, field_map
 from conformance.evidence.placeholders import Placeholders
 from conformance.gate import Exit, gate
 from conformance.models import ALL, renamed
@@ -100,12 +101,8 @@ def _check(given: dict[str, Any]) -> int:
         models=given["models"] or ALL,
         basis=Basis(given["basis"]) if given["basis"] else None,
     )
-    reading = Reading(fields=given["fields"] or FieldMap(), request=given["request"])
-    sources, unreadable = gather(given["files"], reading, whole=given["together"])
-    _possible(given, sources, unreadable)
     key = os.environ.get(DEFAULT_KEY_ENV, "")
     secrets = Secrets((key,), given["redact"])
-    unreadable = [Unreadable(error.path, secrets.text(error.reason)) for error in unreadable]
     hidden = Placeholders() if given["redact_content"] else None
 
     def clean(exchanges: Iterable[Exchange]) -> list[Exchange]:
@@ -115,12 +112,17 @@ def _check(given: dict[str, Any]) -> int:
         hidden.learn(found)
         return [hidden.exchange(exchange) for exchange in found]
 
-    if hidden is not None:
-        hidden.learn(exchange for source in sources if isinstance(source, Recording) for exchange in source.exchanges)
-    judged = Judged(wanted, clean, secrets)
-    verdicts = judged.verdicts(sources, together=given["together"])
-    if given["journal"]:
-        _write(given["journal"], (one for part in _parts(sources) for one in clean(part)))
+    paths, unreadable = expanded(given["files"])
+    if given["journal"] and any(_same(given["journal"], path) for path in paths):
+        raise click.UsageError(f"--journal {safe(given['journal'])} would overwrite a file that is judged.")
+    reading = Reading(fields=given["fields"] or FieldMap(), request=given["request"], clean=secrets.exchange)
+    with _Kept(given["journal"], clean) as kept:
+        judged = Judged(wanted, clean, secrets, kept.take)
+        verdicts = judged.verdicts(opened(paths, reading, unreadable), together=given["together"])
+    sources = judged.files
+    unreadable = [Unreadable(each.path, secrets.text(each.reason)) for each in (*unreadable, *judged.unreadable)]
+    if given["request"] and not unreadable and all(source.format != "curl" for source in sources):
+        raise click.UsageError("--request is for the output of curl -i, and no file is one.")
     decision = gate(
         verdicts,
         strict=given["strict"],
@@ -129,30 +131,22 @@ def _check(given: dict[str, Any]) -> int:
         partial=_partial(sources, unreadable),
     )
     if given["output"] == "json":
-        as_json(sources, unreadable, verdicts, decision, judged.places, verbose=given["verbose"])
+        as_json(judged, unreadable, verdicts, decision, verbose=given["verbose"])
         _warn(sources, unreadable)
     else:
-        sections(sources, verdicts, judged.places, info=given["info"], verbose=given["verbose"])
+        sections(judged, verdicts, info=given["info"], verbose=given["verbose"])
         _warn(sources, unreadable)
-        closing(sources, unreadable, verdicts, decision, judged=judged.counted, info=given["info"])
+        closing(judged, unreadable, verdicts, decision, info=given["info"])
     return decision.code if decision.code == Exit.INTERNAL or not unreadable else Exit.USAGE
 
 
-def _warn(sources: Sequence[Source], unreadable: Sequence[Unreadable]) -> None:
+def _warn(sources: Sequence[File], unreadable: Sequence[Unreadable]) -> None:
     """Name what was not read, or not to its end, on standard error."""
     for source in sources:
         if source.cut is not None:
             click.echo(f"judged in part {safe(source.path)}: {safe(source.cut)}", err=True)
     for error in unreadable:
         click.echo(f"cannot read {safe(error.path)}: {safe(error.reason)}", err=True)
-
-
-def _possible(given: dict[str, Any], sources: Sequence[Source], unreadable: Sequence[Unreadable]) -> None:
-    """Refuse options that do not fit the files."""
-    if given["request"] and not unreadable and all(source.format != "curl" for source in sources):
-        raise click.UsageError("--request is for the output of curl -i, and no file is one.")
-    if given["journal"] and any(_same(given["journal"], source.path) for source in sources):
-        raise click.UsageError(f"--journal {safe(given['journal'])} would overwrite a file that is judged.")
 
 
 def _same(one: str, two: str) -> bool:
@@ -162,29 +156,50 @@ def _same(one: str, two: str) -> bool:
         return False
 
 
-def _parts(sources: Sequence[Source]) -> Iterator[Iterable[Exchange]]:
-    for source in sources:
-        if isinstance(source, Large):
-            yield from ([exchange] for exchange in source.exchanges())
-        else:
-            yield source.exchanges
+class _Kept:
+    """The journal of what was judged, where one was asked for, and nothing else; ``clean`` hides what it may not hold.
+
+    Raises ``click.UsageError`` where it cannot be written.
+    """
+
+    def __init__(self, name: str | None, clean: Callable[[Iterable[Exchange]], list[Exchange]]) -> None:
+        self._name, self._clean = name, clean
+        self._journal: Journal | None = None
+
+    def __enter__(self) -> Self:
+        if self._name is not None:
+            with self._told():
+                self._journal = Journal(self._name)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._journal is not None:
+            self._journal.close()
+
+    def take(self, source: Source) -> None:
+        """Write the exchanges of a source, in the order of its file."""
+        if self._journal is None:
+            return
+        parts = ([one] for one in source.exchanges()) if isinstance(source, Large) else [source.exchanges]
+        for part in parts:
+            found = self._clean(part)
+            with self._told():
+                self._journal.extend(found)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise click.UsageError(f"{safe(self._name)} cannot be written: {reason}.") from None
 
 
-def _write(name: str, exchanges: Iterator[Exchange]) -> None:
-    try:
-        with Journal(name) as journal:
-            journal.extend(exchanges)
-    except (OSError, ValueError) as error:
-        raise click.UsageError(
-            f"{safe(name)} cannot be written: {getattr(error, 'strerror', None) or error}."
-        ) from None
-
-
-def _partial(sources: Sequence[Source], unreadable: Sequence[Unreadable]) -> str | None:
+def _partial(sources: Sequence[File], unreadable: Sequence[Unreadable]) -> str | None:
     """Why not all of the evidence was judged."""
     reasons = []
     if unreadable:
         reasons.append(f"{len(unreadable)} of the files could not be read")
     if cut := sum(source.cut is not None for source in sources):
-        reasons.append(f"{cut} of the files {'breaks' if cut == 1 else 'break'} off")
+        reasons.append(f"{cut} of the files {'was' if cut == 1 else 'were'} judged in part")
     return ", ".join(reasons) or None

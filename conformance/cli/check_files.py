@@ -1,14 +1,14 @@
-"""The files that ``check`` is given: opened, or refused by name and reason."""
+"""The files that ``check`` is given: opened one after another, or refused by name and reason."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
 
-from conformance.evidence import Large, Reading, Recording, Unreadable, open_file, read, recordings
+from conformance.evidence import Large, Reading, Recording, Unreadable, open_file, recordings
 from conformance.evidence.files import STDIN
 from conformance.reports.safe import safe
 
@@ -16,24 +16,30 @@ Source = Recording | Large
 TAKES_A_WHILE = 32 * 1024**2  # bytes of a file that is announced to whoever waits at a terminal
 
 
-def gather(names: Iterable[str], reading: Reading, *, whole: bool) -> tuple[list[Source], list[Unreadable]]:
-    """What the names stand for, directories expanded, each file once; ``whole`` reads large files into memory too."""
-    sources: list[Source] = []
+def expanded(names: Iterable[str]) -> tuple[list[str], list[Unreadable]]:
+    """The paths that the names stand for, directories expanded, each file once, and what could not be looked into."""
+    paths: list[str] = []
     unreadable: list[Unreadable] = []
     seen: set[Path | str] = set()
     for name in names:
-        for path in _expanded(name, unreadable):
+        for path in _inside(name, unreadable):
             identity = _identity(path)
             if identity in seen:
                 click.echo(f"{safe(path)} is given twice and judged once", err=True)
                 continue
             seen.add(identity)
-            _announce(path)
-            try:
-                sources.append(read(path, reading) if whole else open_file(path, reading))
-            except Unreadable as error:
-                unreadable.append(error)
-    return sources, unreadable
+            paths.append(path)
+    return paths, unreadable
+
+
+def opened(paths: Iterable[str], reading: Reading, unreadable: list[Unreadable]) -> Iterator[Source]:
+    """Each file, opened when it is asked for; the list is told of those that cannot be read."""
+    for path in paths:
+        _announce(path)
+        try:
+            yield open_file(path, reading)
+        except Unreadable as error:
+            unreadable.append(error.with_traceback(None))  # whose frames hold the file
 
 
 def _announce(path: str) -> None:
@@ -54,7 +60,7 @@ def _identity(path: str) -> Path | str:
         return path
 
 
-def _expanded(name: str, unreadable: list[Unreadable]) -> list[str]:
+def _inside(name: str, unreadable: list[Unreadable]) -> list[str]:
     try:
         if name == STDIN or not Path(name).is_dir():
             return [name]

@@ -1,19 +1,24 @@
-"""The verdicts of ``check``: each file by itself, all of them together, or a large one in windows."""
+"""The verdicts of ``check``: each file by itself, all of them together, or what is too large in windows.
+
+One file is held at a time, or, together, as much as is judged at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-
-from msgspec.structs import replace
 
 from conformance.cli.check_files import Source
 from conformance.cli.folding import fold
-from conformance.evidence import Large, Recording
+from conformance.evidence import Large, Recording, Together, Unreadable, bodies
+from conformance.evidence.large import fits, renamed, spooled, weight
+from conformance.evidence.spool import Spool
 from conformance.judge import MOST_FINDINGS, judge
 from conformance.redact import Secrets
 from conformance.rules import Rule
 from conformance.values import Basis, Exchange, Protocol, Verdict
+
+Clean = Callable[[Iterable[Exchange]], list[Exchange]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,54 +35,128 @@ class Wanted:
         return exchange.protocol in self.protocols and exchange.model in self.models
 
 
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """What became of a file, once it is held no longer."""
+
+    path: str
+    format: str
+    count: int  # exchanges
+    skipped: Mapping[str, int]
+    cut: str | None
+    windows: bool
+
+
 class Judged:
-    """Judges sources and keeps what only a pass over them tells: how many exchanges counted, and where findings are."""
+    """Judges sources and keeps what only a pass over them tells.
 
-    def __init__(self, wanted: Wanted, clean: Callable[[Iterable[Exchange]], list[Exchange]], secrets: Secrets) -> None:
+    ``keep`` is given each source once it is judged, before it is let go.
+    """
+
+    def __init__(
+        self, wanted: Wanted, clean: Clean, secrets: Secrets, keep: Callable[[Source], None] = lambda _: None
+    ) -> None:
         self.counted = 0
-        self.places: dict[tuple[str, str], int] = {}  # file and exchange to its place in the file, for large files
-        self._wanted, self._clean, self._secrets = wanted, clean, secrets
+        """Exchanges that count for a cell that was asked for."""
+        self.files: list[File] = []
+        self.unreadable: list[Unreadable] = []
+        """Files that could not be read to their end."""
+        self.condensed = 0
+        """Streams that were made short before they were judged."""
+        self.places: dict[tuple[str, str], int] = {}
+        """File and exchange of each finding to its place in the file."""
+        self._wanted, self._clean, self._secrets, self._keep = wanted, clean, secrets, keep
 
-    def verdicts(self, sources: Sequence[Source], *, together: bool) -> tuple[Verdict, ...]:
-        """One verdict a case over all sources."""
-        folded = fold(self._sets(sources, together=together))
+    def verdicts(self, sources: Iterable[Source], *, together: bool) -> tuple[Verdict, ...]:
+        """One verdict a case over all sources, which are taken one after another."""
+        folded = fold(self._together(iter(sources)) if together else self._each(iter(sources))) or self._judge([])
         return tuple(map(self._secrets.value, folded))  # a key that a stream gave back in pieces is whole in a finding
 
-    def _sets(self, sources: Sequence[Source], *, together: bool) -> Iterator[tuple[Verdict, ...]]:
-        recordings = [source for source in sources if isinstance(source, Recording)]
-        if together and len(recordings) > 1:
-            numbered = enumerate(recordings, 1)
-            yield self._judge([_renamed(exchange, place) for place, part in numbered for exchange in part.exchanges])
-            return
-        for source in sources:
-            yield self._windows(source) if isinstance(source, Large) else self._judge(source.exchanges)
-        if not sources:
-            yield self._judge([])
+    def _each(self, sources: Iterator[Source]) -> Iterator[tuple[Verdict, ...]]:
+        while (source := next(sources, None)) is not None:
+            yield from self._one(source)
+            del source  # lest two are held while the next is opened
 
-    def _windows(self, large: Large) -> tuple[Verdict, ...]:
-        def one(window: list[tuple[int, Exchange]]) -> tuple[Verdict, ...]:
-            numbers = {exchange.id: number for number, exchange in window}
-            verdicts = self._judge([exchange for _, exchange in window])
-            for finding in (finding for verdict in verdicts for finding in verdict.findings):
-                name = finding.exchange or ""
-                self.places[large.path, name] = numbers.get(name, 0)
-            return verdicts
+    def _one(self, source: Source) -> Iterator[tuple[Verdict, ...]]:
+        try:
+            if isinstance(source, Large):
+                yield self._windows(source)
+            else:
+                yield self._judge(list(enumerate(source.exchanges)))
+            self._close(source)
+        except Unreadable as error:
+            self.unreadable.append(error.with_traceback(None))
 
-        return fold(map(one, large.windows()), most=MOST_FINDINGS) or self._judge([])
+    def _together(self, sources: Iterator[Source]) -> Iterator[tuple[Verdict, ...]]:
+        try:
+            held, spool = self._gathered(sources)
+            if len(held) == 1:
+                yield from self._one(held[0])
+                return
+            if spool is not None:
+                yield self._windows(Together([each for each in held if isinstance(each, Large)]))
+            else:
+                parts = ((place, part) for place, part in enumerate(held, 1) if isinstance(part, Recording))
+                yield self._judge(
+                    [(n, renamed(each, place)) for place, part in parts for n, each in enumerate(part.exchanges)]
+                )
+            for source in held:
+                self._close(source, windows=spool is not None)
+        except Unreadable as error:
+            self.unreadable.append(error.with_traceback(None))
 
-    def _judge(self, exchanges: Iterable[Exchange]) -> tuple[Verdict, ...]:
-        clean = self._clean(exchanges)
+    def _gathered(self, sources: Iterator[Source]) -> tuple[list[Source], Spool | None]:
+        """All sources: held where they can be judged at once, else in a spool. Raises ``Unreadable``."""
+        held: list[Source] = []
+        spool: Spool | None = None
+        size, count, whole, journals = 0, 0, True, True
+        while (source := next(sources, None)) is not None:
+            whole = whole and isinstance(source, Recording)
+            journals = journals and source.format == "journal"
+            if isinstance(source, Recording):
+                size += sum(map(weight, source.exchanges))
+                count += source.count
+            if spool is None and held and not (whole and fits(size, count, journal=journals)):
+                spool = Spool(self._secrets.exchange)
+                for place, each in enumerate(held):
+                    held[place] = spooled(each, spool) if isinstance(each, Recording) else each
+            if spool is not None and isinstance(source, Recording):
+                source = spooled(source, spool)
+            held.append(source)
+            del source
+        return held, spool
+
+    def _close(self, source: Source, *, windows: bool | None = None) -> None:
+        self._keep(source)
+        large = isinstance(source, Large)
+        self.files.append(
+            File(
+                path=source.path,
+                format=source.format,
+                count=source.count,
+                skipped=dict(source.skipped),
+                cut=source.cut,
+                windows=large if windows is None else windows,
+            )
+        )
+
+    def _windows(self, large: Large | Together) -> tuple[Verdict, ...]:
+        return fold(map(self._judge, large.windows()), most=MOST_FINDINGS) or self._judge([])
+
+    def _judge(self, numbered: list[tuple[int, Exchange]]) -> tuple[Verdict, ...]:
+        """Judge exchanges that come with their places in their files."""
+        numbers = {(exchange.file, exchange.id): number for number, exchange in numbered}
+        clean = self._clean(exchange for _, exchange in numbered)
         self.counted += sum(map(self._wanted.covers, clean))
+        self.condensed += sum(map(bodies.is_condensed, clean))
         wanted = self._wanted
         verdicts = judge(clean, rules=wanted.rules, protocols=wanted.protocols, models=wanted.models).verdicts
-        return tuple(v for v in verdicts if wanted.basis is None or _basis(v, wanted.rules) is wanted.basis)
+        verdicts = tuple(v for v in verdicts if wanted.basis is None or _basis(v, wanted.rules) is wanted.basis)
+        for finding in (finding for verdict in verdicts for finding in verdict.findings):
+            place = (finding.file or "", finding.exchange or "")
+            self.places[place] = numbers.get(place, 0)
+        return verdicts
 
 
 def _basis(verdict: Verdict, rules: Iterable[Rule]) -> Basis:
     return next(rule for rule in rules if rule.id == verdict.rule).basis_on(verdict.protocol)
-
-
-def _renamed(exchange: Exchange, place: int) -> Exchange:
-    """Ids are unique within a file only: ``2:7`` is the seventh of the second file."""
-    parent = None if exchange.parent is None else f"{place}:{exchange.parent}"
-    return replace(exchange, id=f"{place}:{exchange.id}", parent=parent)

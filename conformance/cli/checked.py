@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
 import msgspec
 
 from conformance.cli.banner import counts_of, decided
-from conformance.cli.check_files import Source
+from conformance.cli.check_verdicts import File, Judged
 from conformance.cli.printable import dump, printed, style
-from conformance.evidence import Large, Recording, Unreadable
+from conformance.evidence import Unreadable
 from conformance.gate import Gate
 from conformance.reports.document import (
     Decision,
@@ -29,7 +29,7 @@ from conformance.values import Finding, Level, Outcome, Verdict
 
 SHOWN = 5  # findings of one rule and message that text shows of a file
 WINDOWS = "judged in windows: pairs and conversations are found among exchanges that open alike"
-Places = Mapping[tuple[str, str], int]
+SHORT = "pieces of one text that follow each other count as one event"
 COLOURS = {Level.MUST: "red", Level.SHOULD: "yellow", Level.INFO: "cyan"}
 SILENT = (Outcome.NOT_EXERCISED, Outcome.NOT_APPLICABLE)
 
@@ -60,39 +60,39 @@ class CheckDocument(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: tuple[VerdictEntry, ...]  # those that the evidence decided; with --verbose all
     not_exercised: tuple[str, ...]  # rules whose guard no exchange met, on any surface and model
     counts: dict[str, int]  # verdicts by outcome, findings by level
+    condensed: int  # very long streams in which pieces of one text that follow each other count as one event
     decision: Decision
     files: tuple[FileEntry, ...]
     unreadable: tuple[UnreadableEntry, ...]
 
 
 def as_json(
-    sources: Sequence[Source],
+    judged: Judged,
     unreadable: Sequence[Unreadable],
     verdicts: Sequence[Verdict],
     gate: Gate,
-    places: Places | None = None,
     *,
     verbose: bool = False,
 ) -> None:
-    """Print findings, verdicts, counts, and what became of each file; ``places`` orders the findings of large files."""
+    """Print findings, verdicts, counts, and what became of each file."""
     heard = {verdict.rule for verdict in verdicts if verdict.outcome not in SILENT}
     silent = dict.fromkeys(verdict.rule for verdict in verdicts if verdict.outcome is Outcome.NOT_EXERCISED)
     document = CheckDocument(
-        findings=tuple(finding_entry(finding) for finding in in_order(sources, verdicts, places)),
+        findings=tuple(finding_entry(finding) for finding in in_order(judged, verdicts)),
         verdicts=tuple(verdict_entry(each) for each in verdicts if verbose or each.outcome not in SILENT),
         not_exercised=tuple(rule for rule in silent if rule not in heard),
         counts=gate.counts,
+        condensed=judged.condensed,
         decision=decision_entry(gate),
-        files=tuple(_file(source) for source in sources),
+        files=tuple(map(_file, judged.files)),
         unreadable=tuple(UnreadableEntry(file=error.path, reason=error.reason) for error in unreadable),
     )
     dump(printed(document))
 
 
 def sections(
-    sources: Sequence[Source],
+    judged: Judged,
     verdicts: Sequence[Verdict],
-    places: Places | None = None,
     *,
     info: bool = False,
     verbose: bool = False,
@@ -102,19 +102,18 @@ def sections(
     A file of which there is nothing to say has a line only where ``verbose`` asks for it.
     """
     by_file: dict[str | None, list[Finding]] = defaultdict(list)
-    for finding in in_order(sources, verdicts, places):
+    for finding in in_order(judged, verdicts):
         by_file[finding.file].append(finding)
-    for source in sources:
+    for source in judged.files:
         _section(source, by_file[source.path], info=info, verbose=verbose)
 
 
 def closing(
-    sources: Sequence[Source],
+    judged: Judged,
     unreadable: Sequence[Unreadable],
     verdicts: Sequence[Verdict],
     gate: Gate,
     *,
-    judged: int,
     info: bool = False,
 ) -> None:
     """Print how much was judged and found, what was skipped for which reason, and, last, the decision."""
@@ -122,57 +121,52 @@ def closing(
         if verdict.outcome is Outcome.ERROR:
             click.echo(f"error in {verdict.rule} on {verdict.protocol.value} {verdict.model}: {safe(verdict.reason)}")
     unread = f", {len(unreadable)} of them unreadable" if unreadable else ""
-    click.echo(f"{counted(len(sources) + len(unreadable), 'file')}{unread}, {counted(judged, 'exchange')} judged")
-    skipped = sum((Counter(source.skipped) for source in sources), Counter[str]())
+    click.echo(
+        f"{counted(len(judged.files) + len(unreadable), 'file')}{unread}, {counted(judged.counted, 'exchange')} judged"
+    )
+    skipped = sum((Counter(source.skipped) for source in judged.files), Counter[str]())
     for reason, number in skipped.most_common():
         click.echo(f"{counted(number, 'entry', 'entries')} skipped: {safe(reason)}")
+    if judged.condensed:
+        click.echo(f"{counted(judged.condensed, 'stream')} made short: {SHORT}")
     unlisted = gate.counts[Level.INFO.value] and not info
     click.echo(f"findings: {counts_of(gate)}" + (" (--info lists these)" if unlisted else ""))
     decided(gate)
 
 
-def in_order(sources: Sequence[Source], verdicts: Sequence[Verdict], known: Places | None = None) -> list[Finding]:
+def in_order(judged: Judged, verdicts: Sequence[Verdict]) -> list[Finding]:
     """All findings in the order of the files, then of the exchanges; within one by weight (``reports.order``)."""
-    files = {source.path: number for number, source in enumerate(sources)}
-    places = dict(known or {})
-    for source in sources:
-        if isinstance(source, Recording):
-            places |= {(source.path, exchange.id): number for number, exchange in enumerate(source.exchanges)}
+    files = {source.path: number for number, source in enumerate(judged.files)}
 
     def place(finding: Finding) -> tuple[int, int, tuple[int, int]]:
-        file, name = finding.file or "", finding.exchange or ""
-        entry = places.get((file, name), places.get((file, name.partition(":")[2]), 0))
+        file = finding.file or ""
+        entry = judged.places.get((file, finding.exchange or ""), 0)
         return (files.get(file, len(files)), entry, weight(finding.level, finding.rule))
 
     return sorted((finding for verdict in verdicts for finding in verdict.findings), key=place)
 
 
-def _count(source: Source) -> int:
-    return source.count if isinstance(source, Large) else len(source.exchanges)
-
-
-def _file(source: Source) -> FileEntry:
+def _file(source: File) -> FileEntry:
     return FileEntry(
         file=source.path,
         format=source.format,
-        exchanges=_count(source),
+        exchanges=source.count,
         skipped=dict(source.skipped),
         cut=source.cut,
-        windows=isinstance(source, Large),
+        windows=source.windows,
     )
 
 
-def _section(source: Source, found: Sequence[Finding], *, info: bool, verbose: bool) -> None:
+def _section(source: File, found: Sequence[Finding], *, info: bool, verbose: bool) -> None:
     findings = found if info else [finding for finding in found if finding.level is not Level.INFO]
-    large = isinstance(source, Large)
-    if not (findings or source.skipped or source.cut is not None or large or verbose):
+    if not (findings or source.skipped or source.cut is not None or source.windows or verbose):
         return
-    notes = [counted(_count(source), "exchange")]
+    notes = [counted(source.count, "exchange")]
     notes += [f"{number} skipped ({safe(reason)})" for reason, number in source.skipped.items()]
-    if _count(source) and not findings:
+    if source.count and not findings:
         notes.append("no must or should finding" if found else "no finding")
     click.echo(f"{style(safe(source.path), bold=True)}: {', '.join(notes)}")
-    if large:
+    if source.windows:
         click.echo(f"  {WINDOWS}")
     if source.cut is not None:
         click.echo(f"  {safe(source.cut)}: judged in part")

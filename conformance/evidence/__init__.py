@@ -4,7 +4,7 @@ from conformance.evidence.fields import BadMap, FieldMap, field_map
 from conformance.evidence.files import Reading, open_file, parse, read
 from conformance.evidence.folders import recordings
 from conformance.evidence.journal import Journal
-from conformance.evidence.large import Large
+from conformance.evidence.large import Large, Together
 from conformance.evidence.recording import LARGEST, Recording, Unreadable
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Large",
     "Reading",
     "Recording",
+    "Together",
     "Unreadable",
     "field_map",
     "open_file",

@@ -142,7 +142,7 @@ def unread_note(names: Sequence[str]) -> str | None:
 def is_condensed(exchange: Exchange) -> bool:
     """Whether the answer is a stream that was made short."""
     chunks = exchange.response.chunks if exchange.response is not None else ()
-    return bool(chunks) and _MARKED.search(chunks[0].data) is not None
+    return bool(chunks) and _MARK in chunks[0].data and _MARKED.search(chunks[0].data) is not None
 
 
 def size(chunks: Iterable[Chunk]) -> int:

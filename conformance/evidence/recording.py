@@ -32,6 +32,11 @@ class Recording:
     skipped: Mapping[str, int] = field(default_factory=dict)
     cut: str | None = None  # where the file breaks off, when what stands before was read; never conforming
 
+    @property
+    def count(self) -> int:
+        """How many exchanges the file holds."""
+        return len(self.exchanges)
+
 
 def opened(name: str) -> BinaryIO:
     """A file open for reading bytes. Raises ``Unreadable``."""

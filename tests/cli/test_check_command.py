@@ -419,7 +419,7 @@ def test_a_person_at_a_terminal_is_told_of_large_files(write, monkeypatch, capsy
     name = write("a.har", entry("chat.plain"))
     monkeypatch.setattr(check_files, "TAKES_A_WHILE", least)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    check_files.gather([name, "absent.har", "a\0b"], Reading(), whole=False)
+    assert len(list(check_files.opened([name, "absent.har", "a\0b"], Reading(), []))) == 1
     words = "judging a.har (0 MiB), which may take a while\n" if terminal and least == 10 else ""
     assert capsys.readouterr().err == words
 

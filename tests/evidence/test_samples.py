@@ -150,7 +150,7 @@ def test_a_cut_file_is_never_conforming(name, tmp_path, monkeypatch):
     result = CliRunner().invoke(main, ["check", name, "--rule", "finish.enum"])
     assert result.exit_code == 3
     assert "judged in part" in result.stdout
-    assert "not verified: partial run: 1 of the files breaks off" in result.stdout
+    assert "not verified: partial run: 1 of the files was judged in part" in result.stdout
     assert f"judged in part {name}: cut off at byte" in result.stderr
 
 
@@ -188,11 +188,12 @@ def test_no_mutation_of_a_file_raises_anything_but_unreadable(name, changes):
     assert all(one.file == name for one in recording.exchanges)
 
 
-def test_files_together_are_read_whole(monkeypatch):
-    monkeypatch.setattr(large, "LARGE", 100)
+@pytest.mark.parametrize(("least", "windows"), [(100, True), (10**6, False)])
+def test_files_together_are_judged_as_one(monkeypatch, least, windows):
+    monkeypatch.setattr(large, "LARGE", least)
     paths = [str(FOLDER / name) for name in ("gateway.jsonl", "insomnia.har")]
     document = json.loads(CliRunner().invoke(main, ["check", "--format", "json", "--together", *paths]).stdout)
-    assert [file["windows"] for file in document["files"]] == [False, False]
+    assert [file["windows"] for file in document["files"]] == [windows, windows]
     assert {finding["exchange"][:2] for finding in document["findings"]} == {"1:", "2:"}
 
 
