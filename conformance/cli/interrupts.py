@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import NoReturn
 
 from conformance.cli.printable import coloured
 from conformance.gate import Exit
@@ -25,7 +24,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         self._first: float | None = None  # when the first one came
-        self._judging = False
+        self._judging = self._ending = False
 
     @contextmanager
     def caught(self) -> Iterator[None]:
@@ -53,13 +52,10 @@ class Interrupts:
             _say(JUDGING if self._judging else STOPPING)
             if not self._judging:
                 raise KeyboardInterrupt
-        elif now - self._first > TOGETHER:
-            _end()
-
-
-def _end() -> NoReturn:
-    _say(ENDED)
-    os._exit(Exit.NOT_VERIFIED)
+        elif now - self._first > TOGETHER and not self._ending:  # else a third came while the second was taken
+            self._ending = True
+            _say(ENDED)
+            os._exit(Exit.NOT_VERIFIED)
 
 
 def _say(words: str) -> None:
