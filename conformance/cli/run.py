@@ -151,7 +151,8 @@ def _options(given: dict[str, Any]) -> Iterator[str]:
     """The options of the command as those of the plugin; the ones that can be wrong are checked first."""
     chosen(given["patterns"])
     try:
-        resolve(given["target"], key_env=given["key_env"])
+        if given["replay"] is None:
+            resolve(given["target"], key_env=given["key_env"])
     except BadTarget as error:
         raise click.UsageError(_sentence(str(error))) from None
     for model, price in configuration().prices.items():
