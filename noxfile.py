@@ -29,7 +29,7 @@ def conformance(session: nox.Session) -> None:
 def replay(session: nox.Session) -> None:
     """Run the conformance suite offline, on the cassettes that are part of this repository."""
     session.install(".")
-    session.run("kimi-conformance", "run", "--replay", "cassettes", "-n", "auto", *session.posargs)
+    session.run("kimi-conformance", "run", "--replay", "cassettes", *session.posargs)
 
 
 @nox.session

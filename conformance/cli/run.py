@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -32,6 +33,8 @@ SHOWN = 20  # rules with findings that the banner names; the report holds all
 TARGET_ENV = "KIMI_BASE_URL"
 DEFAULT_TARGET = "embedded"
 CASSETTES = "cassettes"  # the folder, where none is named
+MANY_CASSETTES = 100  # fewer are played before other processes have started
+MOST_PLAYERS = 4
 PROFILE = OneOf("profile", PROFILES)
 
 
@@ -64,7 +67,9 @@ class Workers(click.ParamType):  # type: ignore[type-arg]  # not generic at run 
 @click.option("--profile", type=PROFILE, default="full", show_default=True, help="smoke: at most 60 requests.")
 @click.option("--date", "night", metavar="YYYY-MM-DD", help="Of a nightly run: which constraints are due.  [today]")
 @click.option("--budget", metavar="requests=N,tokens=N,cost=X", help="A hard limit on what is sent: any of the three.")
-@click.option("-n", "workers", type=Workers(), metavar="N|auto", help="Send from several processes.")
+@click.option(
+    "-n", "workers", type=Workers(), metavar="N|auto", help="Send from several processes.  [a long replay: up to 4]"
+)
 @click.option("--seed", type=click.IntRange(min=0), help="Of all random text; a new one each run by default.")
 @click.option("--out", metavar="DIR", help="Where run file, journal and reports go.  [reports/<date>-<target>]")
 @click.option("--strict", is_flag=True, help="Findings of level should fail as those of level must do.")
@@ -145,6 +150,15 @@ def _offline(ctx: click.Context, given: dict[str, Any]) -> None:
     if ctx.get_parameter_source("profile") is ParameterSource.DEFAULT:
         given["profile"] = None
     given["replay"] = given["replay"] or (CASSETTES if Path(CASSETTES).is_dir() else str(committed()))
+    if given["workers"] is None and not given["patterns"]:
+        given["workers"] = _players(Path(given["replay"]))
+
+
+def _players(folder: Path) -> str | None:
+    """How many processes play a folder of many cassettes: nothing is sent, so only the cores limit them."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    many = sum(1 for _ in folder.glob("*/*.yaml")) >= MANY_CASSETTES
+    return str(min(cores, MOST_PLAYERS)) if many and cores > 1 else None
 
 
 def _options(given: dict[str, Any]) -> Iterator[str]:
