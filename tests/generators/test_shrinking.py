@@ -86,12 +86,18 @@ RARE = {  # fault: hooks, cell, kind of request, the rule that finds it first, w
 }
 
 
+SEEDS = (11, 12, 13, 14)  # releases of hypothesis draw differently, and one seed in ten or so misses a fault
+
+
 @functools.cache
-def hunted(name: str, number: int = 11) -> tuple[Failure, Fuzzed]:
+def hunted(name: str) -> tuple[Failure, Fuzzed]:
     """The first failure of a rare fault, the search ended there."""
     hooks, cell, kind, _, _ = RARE[name]
-    order = Order(examples=500, seed=number, kinds=(kind,), shrink_calls=100, most_failures=1)
-    done = fuzz(benches(hooks, [cell]), order)
+    for number in SEEDS:
+        order = Order(examples=500, seed=number, kinds=(kind,), shrink_calls=100, most_failures=1)
+        done = fuzz(benches(hooks, [cell]), order)
+        if done.failures:
+            break
     assert done.failures, f"not found within {done.examples} examples"
     return done.failures[0], done
 

@@ -97,9 +97,10 @@ def test_every_documented_field_that_the_model_takes_is_drawn(cell, positive):
     assert seen <= taken
 
 
-def test_features_are_drawn(positive):
-    chat = json.dumps(positive[Protocol.CHAT, K31])
-    messages = json.dumps(positive[Protocol.MESSAGES, K31])
+def test_features_are_drawn():
+    chat, messages = (
+        json.dumps(bodies(drawn(requests(protocol, K31), 400))) for protocol in (Protocol.CHAT, Protocol.MESSAGES)
+    )
     for word in ('"tool_calls"', '"video_url"', '"image_url"', '"$web_search"', '"$ref"', '"anyOf"', '"pattern"'):
         assert word in chat
     for word in ('"thinking"', '"tool_use"', '"tool_result"', '"server_tool_use"', '"base64"', '"format"', '"enum"'):
