@@ -62,6 +62,7 @@ class Player:
     record: Callable[[Exchange], None]
     limits: Limits = field(default_factory=Limits)
     connect: Callable[[str, str | None, Limits], Sender] = Client  # another one reaches a server without a network
+    watchful: bool = True  # whether to stop where the target is gone; what was recorded cannot be
     output_tokens: int = 0
     stopped: str | None = None
     losses: Losses = field(default_factory=Losses)
@@ -155,7 +156,8 @@ class Player:
         answer = read(exchange)
         if answer.usage is not None and answer.usage.output is not None:
             self.output_tokens += answer.usage.output
-        if step.patient and step.ceiling is None and not {Intent.HOSTILE, Intent.OVERSIZED} & set(step.intents):
+        telling = step.patient and step.ceiling is None and not {Intent.HOSTILE, Intent.OVERSIZED} & set(step.intents)
+        if telling and self.watchful:
             self._watch(exchange, valid=step.cures)
             self._in_vain = self._in_vain + time.monotonic() - begun if self._errors else 0.0
         return answer

@@ -67,11 +67,12 @@ def parse(data: bytes, path: str) -> Recording:
     items: list[Any] = document["interactions"]
     ours = replayable.is_ours(document)
     kept = replayable.kept_beside(document, path) if ours else None
+    model = replayable.model_of(document)
     family = "go-vcr" if any("url" in part(item, "request") for item in items) else "vcrpy"
     exchanges: list[Exchange] = []
     skipped: Counter[str] = Counter()
     for number, item in enumerate(items, 1):
-        result = exchange(item, number, path, kept=kept)
+        result = exchange(item, number, path, kept=kept, model=model)
         if isinstance(result, str):
             skipped[result] += 1
         else:
@@ -171,10 +172,15 @@ def _before_the_cut(text: str) -> dict[str, Any] | None:
     return None
 
 
-def exchange(item: object, number: int, path: str, *, kept: Mapping[int, beside.Line] | None) -> Exchange | str:
-    """One exchange, or the reason why the interaction is none; ``kept`` is what lies beside a cassette of our own."""
+def exchange(
+    item: object, number: int, path: str, *, kept: Mapping[int, beside.Line] | None, model: str | None
+) -> Exchange | str:
+    """One exchange, or the reason why the interaction is none.
+
+    ``kept`` is what lies beside a cassette of our own, and ``model`` the one that it was recorded for.
+    """
     if kept is not None:
-        found = replayable.exchange(item, kept.get(number), str(number), path)
+        found = replayable.exchange(item, kept.get(number), str(number), path, model)
         return found if isinstance(found, str) else bounded(found)
     sent, got = part(item, "request"), part(item, "response")
     method, url = sent.get("method"), sent.get("uri", sent.get("url"))

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from conformance import models
 from conformance.evidence import beside, entries, shown
 from conformance.evidence.entries import get, part
 from conformance.values import Chunk, Exchange, Failure, Intent, Request, Response
@@ -114,7 +115,7 @@ def interaction(entry: object, kept: beside.Line | None) -> Interaction | str:
         response=response,
         failure=Failure(kind=str(told.get("kind")), message=str(told.get("message"))) if told else None,
         started=started if isinstance(started, str) else None,
-        live=response is None or len(response.chunks) == (len(kept.sizes) if kept else len(response.chunks)),
+        live=response is None or _timed(entry, response, kept),
     )
 
 
@@ -142,8 +143,19 @@ def _response(entry: object, status: int, kept: beside.Line | None) -> Response 
     return Response(status=status, headers=entries.headers(answer.get("headers")), chunks=chunks)
 
 
-def exchange(entry: object, kept: beside.Line | None, name: str, path: str) -> Exchange | str:
-    """One exchange for ``check``, or the reason why it is left out."""
+def _timed(entry: object, response: Response, kept: beside.Line | None) -> bool:
+    """Whether the times of a response were kept: of one part with the interaction, of several beside the cassette."""
+    if kept is None:
+        return get(entry, "ms") is not None
+    return len(response.chunks) == len(kept.sizes)
+
+
+def exchange(entry: object, kept: beside.Line | None, name: str, path: str, model: str | None) -> Exchange | str:
+    """One exchange for ``check``, or the reason why it is left out.
+
+    It counts for the model that its request names, and for that of its cassette where it names none: a request that is
+    no JSON says nothing of another model than its probe was for.
+    """
     found = interaction(entry, kept)
     if isinstance(found, str):
         return found
@@ -153,7 +165,14 @@ def exchange(entry: object, kept: beside.Line | None, name: str, path: str) -> E
     made = entries.exchange(name, path, request, found.response, found.failure, started=found.started)
     if isinstance(made, str):
         return made
+    if model is not None and models.canonical(entries.named_model(request.body)) is None:
+        made = msgspec.structs.replace(made, model=model)
     return msgspec.structs.replace(made, intents=found.intents, attempt=found.attempt, live=found.live)
+
+
+def model_of(document: object) -> str | None:
+    """The model that a cassette of ours was recorded for; None where it does not say, and for those of others."""
+    return models.canonical(get(get(document, "metadata"), "model")) if is_ours(document) else None
 
 
 def kept_beside(document: object, path: str) -> dict[int, beside.Line]:

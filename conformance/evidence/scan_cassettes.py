@@ -37,6 +37,7 @@ class _CassetteScan:
         self._count = 0
         self._ours = self._keyed = False
         self._kept: dict[int, beside.Line] = {}
+        self._model: str | None = None
 
     def settled(self, exchange: Exchange) -> Exchange:
         """The exchange; with a key where a recorder took those of all requests away."""
@@ -45,7 +46,8 @@ class _CassetteScan:
     def _exchange(self, value: Any, number: int) -> Exchange | str:
         if "url" in part(value, "request"):
             self.format = "go-vcr"
-        found = cassettes.exchange(value, number, self.path, kept=self._kept if self._ours else None)
+        kept = self._kept if self._ours else None
+        found = cassettes.exchange(value, number, self.path, kept=kept, model=self._model)
         self._keyed = self._keyed or (isinstance(found, Exchange) and has_key(found))
         return found
 
@@ -124,6 +126,7 @@ class YamlCassetteScan(_CassetteScan):
                 document, _ = cassettes.loaded(b"".join(before).decode("utf-8-sig", "surrogateescape"))
                 self._ours = replayable.is_ours(document)
                 self._kept = replayable.kept_beside(document, self.path)
+                self._model = replayable.model_of(document)
                 return size
             before.append(line)
             if size > LONGEST_START:

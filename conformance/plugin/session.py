@@ -60,8 +60,9 @@ class Session:
             self._player = Player(
                 target=self.settings.target,
                 record=lambda exchange: journal.append(secrets.exchange(exchange)),
-                limits=self.settings.limits(self.workers),
+                limits=self.settings.limits(self.workers if self.settings.replay is None else 1),
                 connect=self._connect(),
+                watchful=self.settings.replay is None,
             )
         return self._player
 

@@ -6,13 +6,14 @@ import warnings
 from pathlib import Path
 
 import pytest
-from cassettes_of import ALL, PLAIN, SHARED, cassette_of, exchange, journal_of, request, response
+from cassettes_of import ALL, BODY, PLAIN, SHARED, cassette_of, exchange, journal_of, request, response
 from msgspec.structs import replace
 
 from conformance.evidence import Unreadable, read
 from conformance.evidence.replayable import SHORTENED
 from conformance.recording import load, record
 from conformance.recording.cassette import provenance_of
+from conformance.values import Request
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -93,12 +94,24 @@ def test_check_reads_the_cassette_with_its_streams_whole(folder: Path):
     assert [one.response for one in recording.exchanges if one.response] == [e.response for e in whole if e.response]
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [replace(request(b""), method="GET"), request(b"{broken"), request({**BODY, "model": "no-such-model"})],
+    ids=["no body", "no JSON", "another model"],
+)
+def test_what_names_no_model_counts_for_the_one_that_its_probe_was_for(sent: Request, tmp_path: Path):
+    record(tmp_path, [exchange(1, request=sent)], SHARED)
+    (found,) = read(cassette_of(tmp_path)).exchanges
+    assert found.model == "kimi-k3"
+
+
 def test_without_the_file_beside_it_a_short_stream_is_one_part_and_its_times_are_not_real(tmp_path: Path):
     record(tmp_path, [ALL[1]], SHARED)
     journal_of(tmp_path).unlink()
     (one,) = load(cassette_of(tmp_path)).interactions
     assert one.response is not None
     assert [chunk.data for chunk in one.response.chunks] == [b"".join(c.data for c in ALL[1].response.chunks)]
+    assert not one.live
 
 
 def test_an_edited_stream_is_played_in_one_part_as_edited(tmp_path: Path):

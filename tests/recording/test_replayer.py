@@ -1,17 +1,19 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from cassettes_of import ALL, BODY, SHARED, cassette_of, exchange, request
+from cassettes_of import ALL, BODY, SHARED, cassette_of, exchange, request, response
 from msgspec.structs import replace
 
-from conformance.client import Limits
+from conformance.client import Limits, Player, Stopped
+from conformance.probes.cell import Cell
 from conformance.recording import Deviation, Library, record, replaying
 from conformance.recording.replayer import KEY, target_of
 from conformance.redact import Secrets
-from conformance.values import Exchange, Intent, Request
+from conformance.values import Exchange, Intent, Protocol, Request
 
 TODAY = ("http://127.0.0.1:50000", "http://127.0.0.1:50001")
 TARGET = replace(target_of(SHARED), base_urls=TODAY, limited="http://127.0.0.1:50002")
@@ -130,3 +132,16 @@ def test_asking_again_more_often_than_was_recorded_is_told_apart(trial: int, fur
     with pytest.raises(Deviation) as told:
         replayer(library).send(draft(77, trial=trial))
     assert told.value.further is further
+
+
+@pytest.mark.parametrize("watchful", [True, False])
+def test_a_replay_is_not_stopped_by_what_made_no_run_stop(watchful: bool, tmp_path: Path):
+    broken = [exchange(step, response=response(b"{}", status=500)) for step in range(1, 41)]
+    record(tmp_path, broken, SHARED)
+    found: list[Exchange] = []
+    connect = replaying(Library(tmp_path), TARGET, Secrets((KEY,)))
+    player = Player(target=TARGET, record=found.append, connect=connect, watchful=watchful)
+    cell = Cell(protocol=Protocol.CHAT, model="kimi-k3", seed=7)
+    with pytest.raises(Stopped) if watchful else nullcontext():
+        player.play("short-answer", cell, (cell.ask(BODY) for _ in broken))
+    assert (len(found) < len(broken)) is watchful

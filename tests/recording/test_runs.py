@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
@@ -66,7 +67,19 @@ def test_a_replay_gives_the_verdicts_of_the_run_that_recorded(recorded: Ran, tap
 
 
 MEDDLER = """
-import socket
+import datetime, socket, time
+
+AHEAD = 400.25 * 86400  # seconds
+Real, real, steady = datetime.datetime, time.time, time.monotonic
+
+class Later(Real):
+    @classmethod
+    def now(cls, tz=None):
+        return Real.fromtimestamp(real() + AHEAD, tz)
+
+datetime.datetime = Later
+time.time = lambda: real() + AHEAD
+time.monotonic = lambda: steady() * 50
 
 def pytest_collection_modifyitems(items):
     items.reverse()
@@ -82,18 +95,20 @@ def pytest_runtest_teardown(item):
 """
 
 
-def test_any_order_and_several_processes_give_the_same_without_a_network(recorded: Ran, tapes: Path, tmp_path: Path):
+def test_another_day_a_slow_machine_any_order_and_several_processes_give_the_same_without_a_network(
+    recorded: Ran, tapes: Path, tmp_path: Path
+):
     (tmp_path / "meddler.py").write_text(MEDDLER)
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("KIMI_", "GITHUB_", "PYTEST_"))}
     options = [
         "--pyargs",
         "conformance.suite",
         "-p",
+        "meddler",
+        "-p",
         "conformance.plugin",
         "-p",
         "xdist.plugin",
-        "-p",
-        "meddler",
         "-n",
         "2",
         "--kimi-replay",
@@ -112,6 +127,8 @@ def test_any_order_and_several_processes_give_the_same_without_a_network(recorde
     assert ended.returncode == 0, ended.stdout + ended.stderr
     ran = Ran(code=0, stdout="", stderr="", out=tmp_path / "out")
     assert verdicts(ran) == verdicts(recorded)
+    began = [datetime.fromisoformat(one.report["run"]["started"]) for one in (recorded, ran)]
+    assert began[1] - began[0] > timedelta(days=400)
 
 
 def test_probes_without_a_cassette_or_with_another_request_are_not_exercised_and_say_so(tapes: Path, tmp_path: Path):
