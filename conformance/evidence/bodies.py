@@ -21,11 +21,11 @@ WHOLE = 8 * 1024**2
 LINES = 100_000
 """Lines that such a stream may have."""
 
-LONGEST = 16 * 1024**2
-"""Bytes of a longer stream, made short, that are kept."""
+DEAREST = 200 * 1024**2
+"""Bytes of memory that a longer stream, made short, may take while it is judged: 50 MiB of text, or 70,000 events."""
 
-MOST_EVENTS = 100_000
-"""Events of it that are."""
+_BYTE, _WIDE, _EVENT = 4, 9, 2_200
+"""Bytes of memory that a byte and an event take, by measurement; a byte of text with emoji takes more."""
 
 LARGEST_PLAIN = 64 * 1024**2
 """Bytes of any other body; what is longer cannot be judged as a whole, and stands by its beginning."""
@@ -78,7 +78,8 @@ class Body:
         if self._cut is not None:
             return
         condenser.feed(data, ms)
-        if condenser.size + condenser.waiting > LONGEST or condenser.kept > MOST_EVENTS:
+        each = _WIDE if condenser.wide else _BYTE
+        if each * (condenser.size + condenser.waiting) + _EVENT * condenser.kept > DEAREST:
             self._cut = f"{condenser.events} events were"
             self._chunks = list(condenser.close(whole=False))
 

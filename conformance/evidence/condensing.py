@@ -1,8 +1,9 @@
 """Very long event streams made short without loss: pieces of one text that follow each other are joined.
 
 Two deltas become one where their events are alike byte for byte around the text, so that a client puts the same answer
-together and rules see the same events in the same order, only fewer. A ``sequence_number`` that rises by one from the
-first to the second may differ; the numbers of later events are then lowered by one, so that gaps and steps back stay.
+together and rules see the same events in the same order, only fewer. The ids of events may differ, of which the first
+stays, and so may a ``sequence_number`` that rises by one; the numbers of later events are then lowered by one, so that
+gaps and steps back stay.
 All else (an event with an end, an error, usage or log probabilities, a text that is no JSON string in UTF-8) stays as
 it is.
 """
@@ -30,6 +31,8 @@ _PIECE = re.compile(
 )
 _BEFORE = re.compile(rb"(?:(?:event|id|retry|):[^\r\n]*(?:\r\n|\n|\r))*data: ?(\{[^\r\n]*)")
 _AFTER = re.compile(rb"([^\r\n]*)[\r\n]+")
+_ID = re.compile(rb"(?:event:[^\r\n]*(?:\r\n|\n|\r))?(id:[^\r\n\0]*(?:\r\n|\n|\r))")
+_WIDE = re.compile(rb"[\xf0-\xf4]|\\u[dD]8")
 _NUMBER = re.compile(rb'(?<!\\)"sequence_number"\s*:\s*(\d{1,15}(?=[\s,}]))?')
 
 
@@ -40,8 +43,10 @@ class _Run:
     before: bytes
     after: bytes
     ms: float
+    id: bytes  # the line of the first event's id, which has left the bytes too
+    place: int  # where that stood
     number: int | None  # of the first event, as it will be written
-    following: int | None  # the number that the next event has to have
+    following: int | None = None  # the number that the next event has to have
     texts: list[bytes] = field(default_factory=list)
     size: int = 0
 
@@ -58,6 +63,8 @@ class Condenser:
         """Bytes that were given out."""
         self.waiting = 0
         """Bytes of a block whose end has not come."""
+        self.wide = False
+        """Whether text has characters that four bytes make, such as emoji."""
         self._chunks: list[Chunk] = []
         self._parts: list[bytes] = []  # of the chunk that is being made
         self._ms = 0.0
@@ -90,21 +97,26 @@ class Condenser:
 
     def _block(self, block: bytes, ms: float) -> None:
         self.events += 1
-        found = _NUMBER.search(block) if b'"sequence_number"' in block else None
+        named = _ID.match(block)
+        start, name = (0, b"") if named is None else (named.start(1), named.group(1))
+        bare = block[:start] + block[start + len(name) :]
+        found = _NUMBER.search(bare) if b'"sequence_number"' in bare else None
         number = None if found is None or found.group(1) is None else int(found.group(1))
-        bare = block if found is None or number is None else block[: found.start(1)] + block[found.end(1) :]
+        if found is not None and number is not None:
+            bare = bare[: found.start(1)] + bare[found.end(1) :]
         if self._continues(bare, number):
             return
         self._flush()
-        number = None if number is None else number - self._joined
         parts = _parts(bare)
+        run = _Run(before=bare, after=b"", ms=ms, id=name, place=start, number=number)
+        if number is not None:
+            run.number, run.following = number - self._joined, number + 1
+        if parts is not None:
+            run.before, text, run.after = parts
+            run.texts.append(text)
+        self._run = run
         if parts is None:
-            self._put(_numbered(bare, number), ms)
-            self.kept += 1
-            return
-        before, text, after = parts
-        following = None if number is None else number + self._joined + 1
-        self._run = _Run(before=before, after=after, ms=ms, number=number, following=following, texts=[text])
+            self._flush()
 
     def _continues(self, bare: bytes, number: int | None) -> bool:
         """Whether an event goes on with the text of the run; its text is taken if so."""
@@ -129,7 +141,7 @@ class Condenser:
         It looks a little ahead, and further each time that it finds only events of the run there.
         """
         reach = LEAST
-        while (run := self._run) and run.number is None and data.startswith(run.before, start):
+        while (run := self._run) and run.number is None and not run.id and data.startswith(run.before, start):
             first = start + len(run.before)
             *texts, _ = data[first : first + reach].split(run.after + run.before)
             if not texts or b"" in texts or not _is_text(b" ".join(texts)):
@@ -148,7 +160,8 @@ class Condenser:
     def _flush(self) -> None:
         run, self._run = self._run, None
         if run is not None:
-            self._put(_numbered(run.before + b"".join(run.texts) + run.after, run.number), run.ms)
+            data = _numbered(run.before + b"".join(run.texts) + run.after, run.number)
+            self._put(data[: run.place] + run.id + data[run.place :], run.ms)
             self.kept += 1
 
     def _put(self, data: bytes, ms: float) -> None:
@@ -156,6 +169,7 @@ class Condenser:
             self._seal()
         self._ms = ms
         self._parts.append(data)
+        self.wide = self.wide or _WIDE.search(data) is not None
         self.size += len(data)
 
     def _seal(self) -> None:

@@ -123,7 +123,7 @@ def stream(texts: list[str], *, ended: bool = True) -> bytes:
 @pytest.fixture
 def bounds(monkeypatch):
     monkeypatch.setattr(bodies, "WHOLE", 5_000)
-    monkeypatch.setattr(bodies, "LONGEST", 10_000)
+    monkeypatch.setattr(bodies, "DEAREST", 100_000)
     monkeypatch.setattr(bodies, "PIECE", 1_000)
     monkeypatch.setattr(condensing, "JOINED", 500)
     monkeypatch.setattr(pulling, "PIECE", 1_000)

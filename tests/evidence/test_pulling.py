@@ -193,7 +193,7 @@ def test_a_stream_that_is_broken_as_such_is_left_out(value):
 
 
 def test_a_stream_that_is_too_long_when_made_short_says_so(monkeypatch):
-    monkeypatch.setattr(bodies, "LONGEST", 3_000)
+    monkeypatch.setattr(bodies, "DEAREST", 18_000)
     found = reader(json.dumps([STREAM, 7]).encode())
     values = []
     notes = Counter()
