@@ -117,7 +117,7 @@ def from_options(config: pytest.Config) -> Settings:
         basis=None if basis is None else Basis(_one_of("--kimi-basis", basis, [b.value for b in Basis])),
         timeout=_number("--kimi-timeout", option("--kimi-timeout")),
         rpm=None if rpm is None else _number("--kimi-rpm", rpm),
-        night=recorded.night or _date(option("--kimi-date")),
+        night=_date(recorded.night_for(option("--kimi-date"))),
         allowance=allowance(option("--kimi-budget"), table := prices(option("--kimi-price")), chosen),
         prices=table,
         redact=tuple(_pattern(text) for text in option("--kimi-redact")),

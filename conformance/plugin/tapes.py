@@ -66,6 +66,16 @@ class Taped(msgspec.Struct, frozen=True, kw_only=True):
             raise pytest.UsageError(f"--kimi-profile: {made}, not {wanted[:40]}")
         return wanted
 
+    def night_for(self, asked: str | None) -> str | None:
+        """The night of the run to replay, or the one asked for. Raises ``pytest.UsageError`` where they differ.
+
+        Each night plays other constraints, so one cannot be played from the cassettes of another.
+        """
+        if self.night is not None and asked is not None and self.profile == "nightly" and asked != self.night:
+            made = f"the cassettes in {self.folder} were recorded for the night of {self.night}"
+            raise pytest.UsageError(f"--kimi-date: {made}, not {asked[:40]}")
+        return self.night or asked
+
 
 def taped(record_to: str | None, replay_from: str | None, target: str) -> Taped:
     """Look into the folder that is recorded to or replayed. Raises ``pytest.UsageError``."""

@@ -153,9 +153,13 @@ def test_a_night_is_replayed_as_it_was_chosen_on_another_day(tmp_path: Path):
     cells = ("--protocol", "messages", "--model", "kimi-k3")
     options = ("--profile", "nightly", "--date", "2026-01-02", "--record", "--out", "out")
     ran = command("run", *cells, *options, cwd=tmp_path)
-    again = command("run", *cells, "--replay", "--out", "again", cwd=tmp_path)
+    again = command("run", *cells, "--replay", "-n", "2", "--out", "again", cwd=tmp_path)
     assert (ran.code, again.code) == (0, 0), again.stdout + again.stderr
+    assert again.report["run"]["requests"] == ran.report["run"]["requests"]
     assert verdicts(Ran(code=0, stdout="", stderr="", out=tmp_path / "again")) == verdicts(ran)
+    other = command("run", *cells, "--replay", "--date", "2026-01-03", "--out", "other", cwd=tmp_path)
+    assert other.code == 2
+    assert "recorded for the night of 2026-01-02, not 2026-01-03" in other.stderr
 
 
 def test_recording_again_takes_the_seed_of_the_folder(recorded: Ran, tapes: Path, tmp_path: Path):
