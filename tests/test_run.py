@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from commands import command
 
-from conformance.cli.run import run
+from conformance.cli import main
 from conformance.models import ALL
 from conformance.plugin.folder import Folder
 from conformance.values import Protocol
@@ -137,7 +137,7 @@ def test_a_bad_value_is_refused_with_the_nearest_valid_one(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KIMI_API_KEY", raising=False)
-    ended = CliRunner().invoke(run, options.split())
+    ended = CliRunner().invoke(main, ["run", *options.split()])
     assert ended.exit_code == 2, ended.output
     assert USAGE[options] in ended.output
     assert not (tmp_path / "reports").exists()

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from conformance.cli.plan import plan
+from conformance.cli import main
 
-SMALL = ("--profile", "smoke", "--protocol", "chat", "--model", "kimi-k3", "--date", "2026-03-01")
+SMALL = ("plan", "--profile", "smoke", "--protocol", "chat", "--model", "kimi-k3", "--date", "2026-03-01")
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_json_holds_totals_and_a_cell_for_each_surface_and_model() -> None:
-    ended = CliRunner().invoke(plan, [*SMALL, "--format", "json"])
+    ended = CliRunner().invoke(main, [*SMALL, "--format", "json"])
     found = json.loads(ended.stdout)
     assert ended.exit_code == 0
     assert found["date"] == "2026-03-01"
@@ -33,7 +33,7 @@ def test_json_holds_totals_and_a_cell_for_each_surface_and_model() -> None:
 
 
 def test_the_table_names_what_is_missing(folder: Path) -> None:
-    ended = CliRunner().invoke(plan, SMALL)
+    ended = CliRunner().invoke(main, SMALL)
     assert ended.exit_code == 0
     assert "nothing is sent" in ended.stdout
     assert "no price" in ended.stdout
@@ -43,8 +43,8 @@ def test_the_table_names_what_is_missing(folder: Path) -> None:
 
 def test_both_tables_fit_eighty_columns_and_hold_the_numbers_of_the_json(folder: Path) -> None:
     (folder / "kimi-conformance.toml").write_text('[prices."kimi-k3"]\ninput = 1\noutput = 1000\ncached = 0.1\n')
-    lines = CliRunner().invoke(plan, SMALL).stdout.splitlines()
-    found = json.loads(CliRunner().invoke(plan, [*SMALL, "--format", "json"]).stdout)
+    lines = CliRunner().invoke(main, SMALL).stdout.splitlines()
+    found = json.loads(CliRunner().invoke(main, [*SMALL, "--format", "json"]).stdout)
     amount, totals = found["cells"][0]["amount"], found["totals"]
     sent, shown = (line.split() for line in lines if line.startswith("chat/kimi-k3 "))
     names = ("requests", "able_to_cost", "output_tokens_worst_case", "output_tokens_expected")
@@ -56,7 +56,7 @@ def test_both_tables_fit_eighty_columns_and_hold_the_numbers_of_the_json(folder:
 
 def test_prices_come_from_the_configuration(folder: Path) -> None:
     (folder / "kimi-conformance.toml").write_text('[prices."kimi-k3"]\ninput = 1\noutput = 1000\ncached = 0.1\n')
-    ended = CliRunner().invoke(plan, [*SMALL, "--format", "json"])
+    ended = CliRunner().invoke(main, [*SMALL, "--format", "json"])
     totals = json.loads(ended.stdout)["totals"]
     assert totals["output_tokens_worst_case"] / 1000 < totals["cost"] < totals["output_tokens_worst_case"] / 900
     assert 0 < totals["cost_expected"] < totals["cost"]
@@ -77,7 +77,7 @@ def test_prices_come_from_the_configuration(folder: Path) -> None:
 )
 def test_a_price_table_that_makes_no_sense_is_refused(text: str, words: str, folder: Path) -> None:
     (folder / "kimi-conformance.toml").write_text(text)
-    ended = CliRunner().invoke(plan, SMALL)
+    ended = CliRunner().invoke(main, SMALL)
     assert ended.exit_code == 2
     assert words in ended.output
 
@@ -92,6 +92,6 @@ def test_a_price_table_that_makes_no_sense_is_refused(text: str, words: str, fol
     ],
 )
 def test_a_bad_option_is_refused(options: str, words: str) -> None:
-    ended = CliRunner().invoke(plan, options.split())
+    ended = CliRunner().invoke(main, ["plan", *options.split()])
     assert ended.exit_code == 2
     assert words in ended.output

@@ -7,7 +7,7 @@ import pytest
 from cassettes_of import ALL, SHARED, cassette_of, exchange, journal_of, response
 from click.testing import CliRunner
 
-from conformance.cli.cassettes import cassettes
+from conformance.cli import main
 from conformance.recording import record
 
 
@@ -18,7 +18,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def cassettes_command(*arguments: object):
-    return CliRunner().invoke(cassettes, [*map(str, arguments)])
+    return CliRunner().invoke(main, ["cassettes", *map(str, arguments)])
 
 
 def test_list_names_each_cassette_with_its_origin(folder: Path):

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from commands import Ran, command
 
 from conformance import reference
-from conformance.cli.run import run
+from conformance.cli import main
 from conformance.recording.library import committed
 from conformance.recording.outcomes import load_outcomes
 from conformance.reports.runfile import read_run
@@ -206,7 +206,7 @@ def test_what_cannot_be_recorded_or_replayed_is_refused_before_anything_is_sent(
     options: str, tapes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):
     monkeypatch.chdir(tmp_path)
-    ended = CliRunner().invoke(run, [*options.format(tapes=tapes).split(), "--out", "out"])
+    ended = CliRunner().invoke(main, ["run", *options.format(tapes=tapes).split(), "--out", "out"])
     assert ended.exit_code == 2, ended.output
     assert USAGE[options] in ended.output + capfd.readouterr().err
     assert not (tmp_path / "out" / "run.jsonl").exists()
