@@ -39,6 +39,7 @@ _CONTENTS = {
 _BLANK = b" \t\r\n"
 _SSE = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*+(?:data|event|id|retry)?:")
 _JSON_START = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*+[\[{]")
+_JSON_LINES = re.compile(rb"(?:\xef\xbb\xbf)?\s*+\{[^\r\n]*\}[ \t]*[\r\n]\s*+[^\s,\]}]")  # events without "data:"
 _MEMORY: Memory[Answer] = Memory(size=256, weight=16 * 2**20, weigh=lambda answer: len(answer.raw))
 
 
@@ -128,9 +129,10 @@ def _kind(raw: bytes, media_type: str | None, status: int | None) -> Kind:
         return Kind.STREAM
     if blank:
         return Kind.EMPTY
-    if _JSON_START.match(raw):
+    meant_to_stream = status == 200 and media_type == "text/event-stream"
+    if _JSON_START.match(raw) and not (meant_to_stream and _JSON_LINES.match(raw)):
         return Kind.JSON
-    if status == 200 and media_type == "text/event-stream":
+    if meant_to_stream:
         return Kind.STREAM
     is_json = media_type is not None and (media_type == "application/json" or media_type.endswith("+json"))
     return Kind.JSON if is_json else Kind.TEXT

@@ -25,6 +25,7 @@ LIFETIME = 300  # seconds that the shortest cache lives
 _COLD = 10  # percent of a prompt that a cold cache may give back
 _NONCE = re.compile(  # set off by a sign: the hash of a commit, or an id, may open an old prompt
     r"\W{1,3}(?=[0-9a-f-]*[0-9])(?=[0-9a-f-]*[a-f])[0-9a-f-]{6,64}\b"
+    r"|\[[0-9]{6}\]"  # hexadecimal too, and no letter in it by chance; eight digits are a date
 )
 
 _OPTIONS = "#/components/schemas/ChatCompletionRequest/properties/prompt_cache_options"

@@ -29,6 +29,8 @@ def breaks_off(text: str, prompt: str) -> bool:
         return bool(end)
     if not end[-1].isalnum():
         return end[-1] in _OPEN_IN_PROSE and _words(last_line) > _SHORT
+    if _cuts_number(end):
+        return True
     counted = _counts_to(end)
     if counted is not None:
         aim = max(map(int, _NUMBER.findall(prompt)), default=counted)
@@ -46,6 +48,15 @@ def _counts_to(text: str) -> int | None:
     numbers = [int(number) for number in _NUMBER.findall(text[-200:])][-_STEPS:]
     counting = len(numbers) == _STEPS and all(b - a == 1 for a, b in pairwise(numbers))
     return numbers[-1] if counting and text.endswith(str(numbers[-1])) else None
+
+
+def _cuts_number(text: str) -> bool:
+    """Whether a counting text ends in the first digits of the number that is next."""
+    *_, first, second, last = ["", "", "", *_NUMBER.findall(text[-200:])]
+    if not (first and second and last) or not text.endswith(last) or int(second) - int(first) != 1:
+        return False
+    following = str(int(second) + 1)
+    return following.startswith(last) and following != last
 
 
 def _is_listed(text: str) -> bool:

@@ -183,7 +183,7 @@ def stream_flag_is_honoured(answer: Answer) -> Findings:
     """The answer is an event stream if and only if stream is true."""
     if _is_put_together(answer):
         raise Inconclusive(f"the stream was not recorded: {answer.broken}")
-    if answer.asked.stream and answer.kind in (Kind.JSON, Kind.TEXT):
+    if answer.asked.stream and (answer.kind in (Kind.JSON, Kind.TEXT) or _is_unframed(answer)):
         yield Finding(
             message="stream is true, and the answer is no event stream",
             expected="an event stream",
@@ -193,6 +193,11 @@ def stream_flag_is_honoured(answer: Answer) -> Findings:
         yield Finding(
             message="stream is not true, and the answer is an event stream", expected="JSON", actual="an event stream"
         )
+
+
+def _is_unframed(answer: Answer) -> bool:
+    """Whether an answer that is called an event stream is JSON, one line after another, and no event."""
+    return answer.kind is Kind.STREAM and not answer.events and answer.raw.lstrip()[:1] == b"{"
 
 
 @rule(

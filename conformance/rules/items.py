@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from conformance.protocols.view import MISSING, Answer
 from conformance.rules import parts
+from conformance.rules.payloads import event_pointer, members, objects
 from conformance.rules.registry import MESSAGES, RESPONSES, Findings, cite, rule
 from conformance.values import Basis, Finding, Level
 
@@ -120,17 +122,27 @@ def items_are_documented(answer: Answer) -> Findings:
     applies="a completed answer with output items",
 )
 def items_are_completed(answer: Answer) -> Findings:
-    """In a completed answer an item that has a status says completed; a call that the server made may have failed."""
-    for pointer, item in parts.items(answer):
-        status = item.get("status")
-        failed = status == "failed" and item.get("type") in parts.SERVER_CALLS
-        if status is not None and status != "completed" and not failed:
-            yield Finding(
-                message="the answer is completed and an item in it is not",
-                pointer=f"{pointer}/status",
-                expected="completed",
-                actual=parts.shown(status),
-            )
+    """In a completed answer an item that has a status says completed, also as a stream says that it is done.
+
+    A call that the server made may have failed.
+    """
+    kept = [(f"{pointer}/status", item) for pointer, item in parts.items(answer)]
+    wrong = [place for place in kept if _is_unfinished(place[1])]
+    ended = ((number, data) for number, data in objects(answer) if data.get("type") == "response.output_item.done")
+    dones = ((event_pointer(number), members(data.get("item"))) for number, data in ended)
+    for pointer, item in wrong or [place for place in dones if _is_unfinished(place[1])][:1]:
+        yield Finding(
+            message="the answer is completed and an item in it is not",
+            pointer=pointer,
+            expected="completed",
+            actual=parts.shown(item.get("status")),
+        )
+
+
+def _is_unfinished(item: dict[str, Any]) -> bool:
+    status = item.get("status")
+    failed = status == "failed" and item.get("type") in parts.SERVER_CALLS
+    return status is not None and status != "completed" and not failed
 
 
 @rule(

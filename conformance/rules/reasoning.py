@@ -34,7 +34,14 @@ _MARKUP = (  # the markers of one template; who asks about one of them may get t
     ("<reasoning>", "</reasoning>"),
     ("<thought>", "</thought>"),
 )
-_LEAKED_CHANNEL = re.compile(r"\A\s*analysis.*assistantfinal", re.DOTALL)
+_MARK = (
+    r"<\|(?:im_(?:start|end|middle|user|assistant|system)|media_(?:begin|content|end|pad)|start|end|thinking"
+    r"|endoftext|end_of_text|begin_of_text|eot_id|start_header_id|end_header_id)\|>"
+)
+_TEMPLATE = re.compile(  # where a chat template's tokens are a leak: who explains one has words around it
+    rf"\A\s*{_MARK}|{_MARK}\s*\Z|<\|im_end\|>\s*<\|im_start\|>"
+)
+_LEAKED_CHANNEL = re.compile(r"\A\s*(?:analysis.*)?assistantfinal", re.DOTALL)
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)  # code may name a marker that it means
 
 
@@ -202,10 +209,13 @@ def thinking_is_signed(group: Group) -> Findings:
     applies="a 200 answer with text",
 )
 def text_has_no_reasoning_markup(answer: Answer) -> Findings:
-    """The text carries no reasoning markup, unless the prompt does."""
+    """The text carries no reasoning markup and neither begins nor ends in a chat template's token, unless asked to."""
     text, prompt = _CODE.sub(" ", answer.text), answer.asked.prompt
     unasked = [markers for markers in _MARKUP if not any(marker in prompt for marker in markers)]
     found = [marker for markers in unasked for marker in markers if marker in text]
+    leaked = _TEMPLATE.search(text)
+    if leaked and not re.search(_MARK, prompt):
+        found.append(leaked.group().strip())
     if _LEAKED_CHANNEL.match(text) and "assistantfinal" not in prompt:
         found.append("assistantfinal")
     if found:

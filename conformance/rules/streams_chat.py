@@ -75,6 +75,11 @@ def _has_choices(answer: Answer) -> bool:
     return unfailed(answer) and next(pieces(answer), None) is not None
 
 
+def _only_ends(answer: Answer) -> bool:
+    """A stream of nothing but its end mark."""
+    return unfailed(answer) and bool(answer.events) and all(map(is_done, answer.events))
+
+
 @rule(
     "stream.chat.chunk-shape",
     Level.MUST,
@@ -194,10 +199,14 @@ def fields_stay_the_same(answer: Answer) -> Findings:
     over=Over.STREAM,
     source=FORMAT[CHAT],
     protocols=(CHAT,),
-    when=_has_choices,
+    when=lambda answer: _has_choices(answer) or _only_ends(answer),
+    applies="a stream without an error that has a choice, or nothing but its end mark",
 )
 def each_choice_finishes_once(answer: Answer) -> Findings:
     """Each choice has exactly one finish_reason that is not null; no content, reasoning or tool fragment follows it."""
+    if _only_ends(answer):
+        yield Finding(message="the stream ends before any chunk", pointer=event_pointer(0), expected="a choice")
+        return
     finished: dict[int, Piece] = {}
     told: set[tuple[int, str]] = set()
     indexes: dict[int, int] = {}

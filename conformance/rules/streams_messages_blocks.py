@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -36,6 +35,7 @@ class _Block:
     number: int  # of the event that opened it
     index: object
     type: object
+    input: object  # as the block opens
     deltas: list[tuple[int, object]] = field(default_factory=list)  # event number and the delta
     closed: bool = False
 
@@ -52,7 +52,8 @@ def _blocks(answer: Answer) -> list[_Block]:
     for number, kind, data in steps(answer):
         index = data.get("index", MISSING)
         if kind == "content_block_start":
-            blocks.append(_Block(number, index, members(data.get("content_block")).get("type", MISSING)))
+            start = members(data.get("content_block"))
+            blocks.append(_Block(number, index, start.get("type", MISSING), start.get("input")))
         if not is_number(index):
             continue
         if kind == "content_block_start":
@@ -156,12 +157,29 @@ def inputs_are_objects(answer: Answer) -> Findings:
     """The partial_json pieces of a block add up to one JSON object; none at all mean an empty one."""
     blocks = _blocks(answer)
     for block in blocks:
-        unfinished = block is blocks[-1] and (answer.truncated or not block.closed)
-        if block.type not in _TOOLS or unfinished:
+        if block.type not in _TOOLS:
+            continue
+        if not isinstance(block.input, dict | None):
+            yield Finding(
+                message=f"block {brief(block.index)} opens with an input that is no object",
+                pointer=event_pointer(block.number),
+                expected={},
+                actual=brief(block.input),
+                level=Level.SHOULD,
+            )
+        if block is blocks[-1] and (answer.truncated or not block.closed):
             continue
         pieces = list(_partial_json(block))
-        joined = "".join(pieces)
-        if joined.strip() and not isinstance(_value(joined), dict):
+        odd = next(((number, piece) for number, piece in pieces if not isinstance(piece, str)), None)
+        joined = "".join(words(piece) for _, piece in pieces)
+        if odd is not None:
+            yield Finding(
+                message=f"a piece of the input of block {brief(block.index)} is no string",
+                pointer=event_pointer(odd[0]),
+                expected="string",
+                actual=brief(odd[1]),
+            )
+        elif joined.strip() and not isinstance(_value(joined), dict):
             yield Finding(
                 message=f"the input of block {brief(block.index)} is no JSON object",
                 pointer=event_pointer(block.deltas[-1][0]),
@@ -170,11 +188,12 @@ def inputs_are_objects(answer: Answer) -> Findings:
             )
 
 
-def _partial_json(block: _Block) -> Iterator[str]:
-    for _, delta in block.deltas:
-        piece: Any = members(delta).get("partial_json")
-        if isinstance(piece, str):
-            yield piece
+def _partial_json(block: _Block) -> Iterator[tuple[int, object]]:
+    """The pieces of a tool's input, with the numbers of their events."""
+    for number, delta in block.deltas:
+        piece = members(delta).get("partial_json", MISSING)
+        if piece is not MISSING:
+            yield number, piece
 
 
 def _value(text: str) -> object:

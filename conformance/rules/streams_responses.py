@@ -23,7 +23,7 @@ from conformance.values import Basis, Finding, Level, Over
 
 STATUS = cite("responses", "Response status. incomplete usually means the max_output_tokens limit was reached.")
 _ENDS = TERMINAL[RESPONSES]
-_WITHIN_ITEM = (
+WITHIN_ITEM = (  # beginnings of the types of events that tell of one item
     "response.content_part.",
     "response.output_text.",
     "response.refusal.",
@@ -125,7 +125,15 @@ def events_come_in_order(answer: Answer) -> Findings:
 
 
 def _names(answer: Answer) -> Iterator[Finding]:
-    """Clients go by the name of an event or by the type of its data, so the two should agree."""
+    """Clients go by the type of an event's data, or by the event's name: so both are there, or the type, and agree."""
+    untyped = next(((number, data) for number, data in objects(answer) if not is_filled(data.get("type"))), None)
+    if untyped is not None:
+        yield Finding(
+            message="the data of an event has no type",
+            pointer=event_pointer(untyped[0]),
+            expected="a string that is not empty",
+            actual=brief(untyped[1].get("type", MISSING)),
+        )
     for event, data in sent(answer):
         kind = data.get("type") if isinstance(data, dict) else None
         if event.name and isinstance(kind, str) and event.name != kind:
@@ -180,7 +188,7 @@ class _Order:
                 yield Finding(message="an output item is done that was not added, or twice")
             self.open.discard(index)
             self.done.add(index)
-        elif kind.startswith(_WITHIN_ITEM) and index not in self.open:
+        elif kind.startswith(WITHIN_ITEM) and index not in self.open:
             late = index in self.done
             yield Finding(
                 message="a part of an output item after it is done"

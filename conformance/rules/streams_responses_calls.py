@@ -33,7 +33,7 @@ def _has_calls(answer: Answer) -> bool:
 def calls_are_streamed_whole(answer: Answer) -> Findings:
     """A call is added with name and call_id; its argument deltas add up to the done event's and the final item's."""
     deltas: dict[int, list[tuple[int, object]]] = defaultdict(list)
-    dones: dict[int, tuple[int, object]] = {}
+    dones: dict[int, tuple[int, dict[str, Any]]] = {}
     for number, kind, data in steps(answer):
         index = data.get("output_index")
         if is_number(index) and kind == f"{_ARGUMENTS}.delta":
@@ -41,14 +41,17 @@ def calls_are_streamed_whole(answer: Answer) -> Findings:
         elif is_number(index) and kind == f"{_ARGUMENTS}.done":
             if index in dones:
                 yield Finding(message=f"a second {kind} of one call", pointer=event_pointer(number), level=Level.SHOULD)
-            dones.setdefault(index, (number, data.get("arguments", MISSING)))
+            dones.setdefault(index, (number, data))
     output, end = final_output(answer), terminal(answer)
     for item in items(answer):
         if item.type != "function_call":
             continue
         stages = list(_stages(item, output, end[0] if end else 0))
-        yield from _identity(item, stages)
-        yield from _arguments(deltas[item.index], dones.get(item.index), stages, item)
+        done = dones.get(item.index)
+        naming = [(done[0], f"{_ARGUMENTS}.done", done[1])] if done and is_filled(done[1].get("name")) else []
+        yield from _identity(item, "name", [*naming, *stages])
+        yield from _identity(item, "call_id", stages)
+        yield from _arguments(deltas[item.index], done, stages, item)
 
 
 def _stages(item: Item, output: list[Any] | None, end: int) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -60,30 +63,29 @@ def _stages(item: Item, output: list[Any] | None, end: int) -> Iterator[tuple[in
         yield end, "the final response", last
 
 
-def _identity(item: Item, stages: list[tuple[int, str, dict[str, Any]]]) -> Iterator[Finding]:
-    for name in ("name", "call_id"):
-        first = item.added.get(name, MISSING)
-        if not is_filled(first):
-            yield Finding(
-                message=f"a call is added without {name}",
-                pointer=event_pointer(item.number),
-                expected="a string that is not empty",
-                actual=brief(first),
-            )
-            continue
-        wrong = next((stage for stage in stages if stage[2].get(name, MISSING) != first), None)
-        if wrong is not None:
-            yield Finding(
-                message=f"a call has another {name} in {wrong[1]} than when it was added",
-                pointer=event_pointer(wrong[0]),
-                expected=brief(first),
-                actual=brief(wrong[2].get(name, MISSING)),
-            )
+def _identity(item: Item, name: str, stages: list[tuple[int, str, dict[str, Any]]]) -> Iterator[Finding]:
+    first = item.added.get(name, MISSING)
+    if not is_filled(first):
+        yield Finding(
+            message=f"a call is added without {name}",
+            pointer=event_pointer(item.number),
+            expected="a string that is not empty",
+            actual=brief(first),
+        )
+        return
+    wrong = next((stage for stage in stages if stage[2].get(name, MISSING) != first), None)
+    if wrong is not None:
+        yield Finding(
+            message=f"a call has another {name} in {wrong[1]} than when it was added",
+            pointer=event_pointer(wrong[0]),
+            expected=brief(first),
+            actual=brief(wrong[2].get(name, MISSING)),
+        )
 
 
 def _arguments(
     deltas: list[tuple[int, object]],
-    done: tuple[int, object] | None,
+    done: tuple[int, dict[str, Any]] | None,
     stages: list[tuple[int, str, dict[str, Any]]],
     item: Item,
 ) -> Iterator[Finding]:
@@ -99,7 +101,7 @@ def _arguments(
     joined = "".join(words(piece) for _, piece in deltas)
     claims = [(number, speaker, call.get("arguments", MISSING)) for number, speaker, call in stages]
     if done is not None:
-        claims.insert(0, (done[0], f"{_ARGUMENTS}.done", done[1]))
+        claims.insert(0, (done[0], f"{_ARGUMENTS}.done", done[1].get("arguments", MISSING)))
     elif item.done is not None:
         yield Finding(
             message=f"a call without {_ARGUMENTS}.done",

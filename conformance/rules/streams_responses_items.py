@@ -10,7 +10,7 @@ from conformance.protocols.view import MISSING, Answer
 from conformance.rules.payloads import brief, entries, event_pointer, is_filled, is_number, members, streamed
 from conformance.rules.registry import RESPONSES, Findings, cite, rule
 from conformance.rules.streams import FORMAT
-from conformance.rules.streams_responses import steps, terminal
+from conformance.rules.streams_responses import WITHIN_ITEM, steps, terminal
 from conformance.values import Basis, Finding, Level, Over
 
 MOST_ITEMS = 500  # of a stream that are compared with the final response: more come from a hostile server only
@@ -130,16 +130,26 @@ def _references(answer: Answer) -> Iterator[Finding]:
     """Events within an item name it by both id and index."""
     ids: dict[int, object] = {}
     for number, kind, data in steps(answer):
-        index, name, pointer = data.get("output_index"), data.get("item_id", MISSING), event_pointer(number)
+        index, pointer = data.get("output_index"), event_pointer(number)
         if kind == "response.output_item.added":
             if is_number(index):
                 ids[index] = members(data.get("item")).get("id", MISSING)
-        elif kind.startswith("response.output_item.") or ("item_id" not in data and "output_index" not in data):
+            continue
+        done = kind == "response.output_item.done"
+        name = members(data.get("item")).get("id", MISSING) if done else data.get("item_id", MISSING)
+        if is_number(index) and index not in ids and is_filled(name) and name in ids.values():
+            yield Finding(
+                message="output_index is not that of the item with this id",
+                pointer=pointer,
+                expected=next(place for place, known in ids.items() if known == name),
+                actual=index,
+            )
+        elif done or not (kind.startswith(WITHIN_ITEM) or "item_id" in data or "output_index" in data):
             continue
         elif not is_number(index):
-            yield Finding(message="an event names its item without output_index", pointer=pointer, level=Level.SHOULD)
+            yield Finding(message="an event names its item without output_index", pointer=pointer)
         elif name is MISSING:
-            yield Finding(message="an event names its item without item_id", pointer=pointer, level=Level.SHOULD)
+            yield Finding(message="an event names its item without item_id", pointer=pointer)
         elif index in ids and ids[index] != name:
             yield Finding(
                 message="item_id is not the id of the item at this output_index",

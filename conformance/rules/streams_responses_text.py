@@ -118,13 +118,12 @@ def deltas_make_the_text(answer: Answer) -> Findings:
 
 
 def _item_claims(item: Item, array: str, number: int, part: _Part) -> Iterator[tuple[int, str, object]]:
-    texts = entries((item.done or {}).get(array))
-    if number < len(texts):
-        yield (
-            item.done_number,
-            "response.output_item.done",
-            members(texts[number]).get(_CHANNELS[part.channel][2], MISSING),
-        )
+    if item.done is None:
+        return
+    texts = entries(item.done.get(array))
+    held = members(texts[number]) if number < len(texts) else {}
+    said = held.get(_CHANNELS[part.channel][2], MISSING) if held or part.text else ""
+    yield item.done_number, "response.output_item.done", said
 
 
 def _final_claims(

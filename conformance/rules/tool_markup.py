@@ -11,7 +11,7 @@ from conformance.values import Basis, Finding, Level
 
 _TOKENS = re.compile(
     r"<\|tool_call[a-z_]*"  # Kimi: <|tool_calls_section_begin|>, <|tool_call_argument_begin|>, …
-    r"|<\|im_(?:start|end|middle|user|assistant|system)\|>"
+    r"|<\|im_(?:start|end|middle|user|assistant|system)\|>|<\|media_(?:begin|content|end|pad)\|>"
     r"|<\|(?:endoftext|end_of_text|begin_of_text|eot_id|eom_id|start_header_id|end_header_id|python_tag)\|>"
     r"|<\|(?:channel|constrain|call|return|tool_response|tool_outputs?)\|>"
     r"|</?(?:tool_calls?|function_calls?|tool_response)>"

@@ -37,6 +37,7 @@ def test_whole_answers_without_a_full_stop(text: str):
         *("The sea covers more than", "Hello,", "It is", f"{STORY} Further", f"{STORY}\nFurther out it grows"),
         *("Further out from the coast it soon grows dark", "Further out from the coast it grows well-"),
         *("埃菲尔铁塔是一座位于法国巴黎战神广场的铁制镂空塔建于", "塔很高。它建于", "In 1889 (", "one two three and"),
+        *("1000, 1001, 10", "98\n99\n1"),
     ],
 )
 def test_texts_that_break_off(text: str):
@@ -47,3 +48,4 @@ def test_counting_is_whole_at_its_aim():
     assert breaks_off("1\n2\n3\n4", "Count from 1 to 60, one number a line.")
     assert not breaks_off("57, 58, 59, 60", "Count from 1 to 60, one number a line.")
     assert not breaks_off("7, 8, 9", "Count a little.")
+    assert not breaks_off("7, 8, 1", "Count a little.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.reference.faults.registry import JSON, MESSAGES, RESPONSES, fault
+from conformance.reference.faults.edits import Events, of
+from conformance.reference.faults.registry import JSON, MESSAGES, RESPONSES, STREAM, fault
 from conformance.reference.hooks import Context
 
 _BLOCKS, _IDS, _TYPES = "body.block-types", "body.item-ids", "body.output-item-types"
@@ -97,6 +98,14 @@ def item_status_in_progress(_: Context, response: dict[str, Any]) -> dict[str, A
         if item["type"] == "message":
             item["status"] = "in_progress"
     return response
+
+
+@fault("item-status-in-progress-when-done", "events", on=(RESPONSES,), modes=(STREAM,), caught_by=(_STATUS,))
+def item_in_progress_when_done(_: Context, events: Events) -> Events:
+    """An output item that is done says that it is in progress."""
+    for each in of(events, "response.output_item.done"):
+        each["item"]["status"] = "in_progress"
+    return events
 
 
 @fault("item-status-incomplete", "ending", on=(RESPONSES,), caught_by=(_STATUS,))

@@ -170,6 +170,12 @@ def role_of_user(_: Context, events: Events) -> Events:
     return events
 
 
+@fault("chunk-none-before-done", "events", on=_ON, modes=_ONLY, caught_by=_FINISH)
+def none_before_done(_: Context, events: Events) -> Events:
+    """The stream is [DONE] and nothing else."""
+    return events[-1:]
+
+
 @fault("chunk-role-changes", "events", on=_ON, modes=_ONLY, caught_by=_ROLE)
 def role_changes(_: Context, events: Events) -> Events:
     """The finishing delta has another role than the first."""

@@ -179,7 +179,7 @@ def text_null(_: Context, events: Events) -> Events:
     return events
 
 
-@fault("block-input-as-object", "events", on=_ON, modes=_ONLY, caught_by=_TYPE)
+@fault("block-input-as-object", "events", on=_ON, modes=_ONLY, caught_by=(*_TYPE, *_INPUT))
 def input_as_object(_: Context, events: Events) -> Events:
     """The input of a call comes at once, as an object in partial_json."""
     for places in _places(events, "tool_use"):
@@ -187,6 +187,15 @@ def input_as_object(_: Context, events: Events) -> Events:
         data(events[places[0]])["delta"]["partial_json"] = {"input": joined}
     later = [place for places in _places(events, "tool_use") for place in places[1:]]
     return _without_places(events, later)
+
+
+@fault("block-input-opens-as-string", "events", on=_ON, modes=_ONLY, caught_by=_INPUT)
+def input_opens_as_string(_: Context, events: Events) -> Events:
+    """A tool_use block opens with an empty string as its input."""
+    for each in of(events, "content_block_start"):
+        if each["content_block"]["type"] == "tool_use":
+            each["content_block"]["input"] = ""
+    return events
 
 
 @fault("block-input-piece-lost", "events", on=_ON, modes=_ONLY, caught_by=_INPUT)

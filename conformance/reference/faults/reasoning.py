@@ -201,6 +201,8 @@ def signature_delta_missing(_: Context, events: list[Event]) -> list[Event]:
 
 # id, the text with markup in it, sentence
 _LEAKS: tuple[tuple[str, str, str], ...] = (
+    ("reasoning-turn-token-in-text", "{text}<|im_end|>", "The text ends in the token that ends a turn."),
+    ("reasoning-final-channel-in-text", "assistantfinal{text}", "The text begins with the name of its channel."),
     ("reasoning-tags-in-text", "<think>{reasoning}</think>\n{text}", "The reasoning stands in think tags in the text."),
     ("reasoning-close-tag-in-text", "</think>\n\n{text}", "The text begins with the end tag of the reasoning."),
     ("reasoning-open-tag-in-text", "{text}\n<think>", "The text ends in the start tag of a second reasoning."),

@@ -54,6 +54,15 @@ def done_differs(_: Context, events: Events) -> Events:
     return events
 
 
+@fault("text-missing-when-done", "events", on=_ON, modes=_ONLY, caught_by=_TEXT)
+def missing_when_done(_: Context, events: Events) -> Events:
+    """A message has no content when it is done."""
+    for each in of(events, _DONE):
+        if each["item"]["type"] == "message":
+            each["item"]["content"] = []
+    return events
+
+
 @fault("text-differs-at-end", "events", on=_ON, modes=_ONLY, caught_by=_TEXT)
 def differs_at_end(_: Context, events: Events) -> Events:
     """The text of the final response has a space more than its deltas."""
@@ -102,6 +111,14 @@ def name_lost(_: Context, events: Events) -> Events:
     """A function call has no name when it is done."""
     for call in _added_calls(events, _DONE):
         del call["name"]
+    return events
+
+
+@fault("call-name-differs-when-arguments-done", "events", on=_ON, modes=_ONLY, caught_by=_CALLS)
+def name_differs(_: Context, events: Events) -> Events:
+    """function_call_arguments.done names another function."""
+    for each in of(events, f"{_ARGUMENTS}.done"):
+        each["name"] = "another_function"
     return events
 
 

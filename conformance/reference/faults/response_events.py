@@ -209,6 +209,14 @@ def id_changes(_: Context, events: Events) -> Events:
     return events
 
 
+@fault("response-event-untyped", "events", on=_ON, modes=_ONLY, caught_by=_ORDER)
+def event_untyped(_: Context, events: Events) -> Events:
+    """Only the name of an event tells its type, its data does not."""
+    for each in of(events, _DELTA):
+        del each["type"]
+    return events
+
+
 @fault("response-status-in-progress-at-end", "events", on=_ON, modes=_ONLY, caught_by=_STATUS)
 def status_in_progress(_: Context, events: Events) -> Events:
     """The final response is still in_progress."""

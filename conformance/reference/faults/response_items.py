@@ -57,6 +57,31 @@ def id_missing_in_deltas(_: Context, events: Events) -> Events:
     return events
 
 
+@fault("item-unnamed-in-deltas", "events", on=_ON, modes=_ONLY, caught_by=_ITEMS)
+def unnamed_in_deltas(_: Context, events: Events) -> Events:
+    """Text deltas name their item neither by its id nor by its index."""
+    for each in of(events, _DELTA):
+        del each["item_id"], each["output_index"]
+    return events
+
+
+@fault("item-index-of-one-delta-differs", "events", on=_ON, modes=_ONLY, caught_by=_ITEMS)
+def index_of_one_delta_differs(_: Context, events: Events) -> Events:
+    """The first delta of the reasoning has an output_index that no item has."""
+    for each in of(events, "response.reasoning_summary_text.delta"):
+        each["output_index"] = 9
+        break
+    return events
+
+
+@fault("item-index-differs-when-done", "events", on=_ON, modes=_ONLY, caught_by=_ITEMS)
+def index_differs_when_done(_: Context, events: Events) -> Events:
+    """The last output item is done under an output_index that no item has."""
+    for each in list(of(events, _DONE))[-1:]:
+        each["output_index"] += 9
+    return events
+
+
 @fault("item-index-missing-in-deltas", "events", on=_ON, modes=_ONLY, caught_by=_ITEMS)
 def index_missing_in_deltas(_: Context, events: Events) -> Events:
     """Text deltas have no output_index."""
