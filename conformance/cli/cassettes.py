@@ -19,6 +19,7 @@ from conformance.models import ALL
 from conformance.recording.cassette import Provenance
 from conformance.recording.library import DEFAULT, Library, committed
 from conformance.recording.verification import Use, problems, unused
+from conformance.redact import address
 from conformance.reports.safe import safe
 from conformance.values import Protocol
 
@@ -136,7 +137,8 @@ def _used() -> frozenset[Use]:
 
 
 def _origin(row: Provenance) -> str:
-    return f"{row.target} (reference server)" if row.reference else row.target
+    target = address(row.target)
+    return f"{target} (reference server)" if row.reference else target
 
 
 def _size(path: Path) -> int:

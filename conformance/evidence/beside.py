@@ -59,9 +59,13 @@ def is_beside(data: bytes) -> bool:
 
 def belongs_to_a_cassette(path: Path) -> bool:
     """Whether a file is the one beside a cassette that is there. Raises ``OSError``."""
+    return is_one(path) and path.with_suffix(".yaml").is_file()
+
+
+def is_one(path: Path) -> bool:
+    """Whether a regular file begins as such a file does. Raises ``OSError``."""
     with path.open("rb") as file:
-        head = file.read(LONGEST_HEADER)
-    return is_beside(head) and path.with_suffix(".yaml").is_file()
+        return is_beside(file.read(LONGEST_HEADER))
 
 
 def line(number: int, chunks: Sequence[Chunk]) -> tuple[Line, bytes]:
@@ -92,7 +96,7 @@ def read(path: Path) -> dict[int, Line]:
             return {}
         if path.stat().st_size > LARGEST:
             raise Unreadable(str(path), f"larger than {LARGEST} bytes")
-        head, *rest = path.read_bytes().splitlines()
+        head, *rest = path.read_bytes().splitlines() or [b""]
         header = msgspec.json.decode(head, type=Header)
         decoder = msgspec.json.Decoder(Line)
         found = [decoder.decode(one) for one in rest if one.strip()]

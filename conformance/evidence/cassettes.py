@@ -129,8 +129,10 @@ def loaded(text: str) -> tuple[Any, str | None]:
         return yaml.load(text, Loader=_Loader), None  # noqa: S506 (a safe loader and a few plain tags)
     except yaml.YAMLError as error:
         return None, " ".join(str(error).split())[:160]
+    except UnicodeError:
+        return None, "it is no text in UTF-8"
     except (ValueError, RecursionError, AttributeError, TypeError) as error:
-        return None, type(error).__name__
+        return None, f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
 
 
 def _bound(text: str) -> None:

@@ -94,14 +94,13 @@ def interaction(entry: object, kept: beside.Line | None) -> Interaction | str:
     body = sent.get("body") or ""
     if not isinstance(body, str | bytes):
         return "a request body that is neither text nor bytes"
-    code = get(part(entry, "response").get("status"), "code")
+    code, told = get(part(entry, "response").get("status"), "code"), part(entry, "failure")
     status = entries.status_code(code)
-    if status is None and code != 0:
-        return "no response with a status"
+    if status is None and (code != 0 or not told):
+        return "no response with a status, and no failure"
     response = None if status is None else _response(entry, status, kept)
     if isinstance(response, str):
         return response
-    told = part(entry, "failure")
     raw = get(entry, "intents")
     known = [intent for intent in Intent if isinstance(raw, list) and intent.value in raw]
     started = get(entry, "recorded_at")

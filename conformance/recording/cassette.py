@@ -6,7 +6,8 @@ streams' parts and times are in a file beside it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import date
 from pathlib import Path
 
 import msgspec
@@ -91,6 +92,9 @@ def load(path: Path) -> Cassette:
         if isinstance(one, str):
             raise Unreadable(str(path), f"interaction {number}: {one}")
         found.append(one)
+    fault = _unordered(found)
+    if fault is not None:
+        raise Unreadable(str(path), fault)
     return Cassette(path=str(path), provenance=provenance, interactions=tuple(found))
 
 
@@ -109,13 +113,31 @@ def _provenance(metadata: object, path: Path) -> Provenance:
     if metadata.get("version") != replayable.VERSION:
         raise Unreadable(str(path), f"a cassette of another version than {replayable.VERSION}; record it again")
     try:
-        return msgspec.convert(metadata, Provenance)
-    except msgspec.ValidationError as error:
-        raise Unreadable(str(path), f"broken metadata ({error})") from None
+        row = msgspec.convert(metadata, Provenance)
+        date.fromisoformat(row.night)
+    except ValueError as error:
+        raise Unreadable(str(path), f"broken metadata ({str(error)[:160]})") from None
+    if not row.base_urls:
+        raise Unreadable(str(path), "broken metadata (expected an address in base_urls)")
+    return row
+
+
+def _unordered(interactions: Iterable[Interaction]) -> str | None:
+    """What is wrong with the attempts of a step: one is there twice, or lacks those before it."""
+    attempts: dict[int, list[int]] = {}
+    for one in interactions:
+        attempts.setdefault(one.step, []).append(one.attempt)
+    for step, numbers in attempts.items():
+        if sorted(numbers) != list(range(1, len(numbers) + 1)):
+            told = ", ".join(map(str, sorted(numbers)[:10]))
+            return f"step {step} has the attempts {told}; expected each once, from 1"
+    return None
 
 
 def _bytes(path: Path, most: int | None = None) -> bytes:
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise Unreadable(str(path), "no regular file")
         if path.stat().st_size > LARGEST:
             raise Unreadable(str(path), f"larger than {LARGEST} bytes")
         with path.open("rb") as file:

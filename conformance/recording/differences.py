@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 from conformance.evidence import shown
 from conformance.evidence.replayable import Interaction
 from conformance.plain import text
+from conformance.recording.shapes import hidden
+from conformance.redact import HIDDEN_HEADERS, PLACEHOLDER
 from conformance.values import Request
 
 _MOST = 60  # characters of a value in the message
@@ -52,7 +54,18 @@ def _headers(
 ) -> Iterator[tuple[str, str | None, str | None]]:
     before, after = {name.lower(): value for name, value in old}, {name.lower(): value for name, value in new}
     for name in dict.fromkeys((*before, *after)):
-        yield f"header {name}", before.get(name), after.get(name)
+        if before.get(name) == after.get(name):
+            continue
+        secret = name in HIDDEN_HEADERS or name == "authorization"
+        old_value, new_value = (_scheme(one.get(name)) if secret else one.get(name) for one in (before, after))
+        yield f"header {name}", old_value, new_value
+
+
+def _scheme(value: str | None) -> str | None:
+    """The value of a header for keys, without the key that somebody may have left in it."""
+    if value is None or value.rpartition(" ")[2] == PLACEHOLDER:
+        return value
+    return f"{value.partition(' ')[0]} and a key" if " " in value else "a key"
 
 
 def _place(url: str, places: Sequence[str]) -> int | None:
@@ -95,5 +108,5 @@ def _told(name: str, old: object, new: object) -> str:
 def _value(value: object) -> str:
     if value is None or value is ...:
         return "nothing"
-    whole = value if isinstance(value, str) else repr(value)
+    whole = hidden(value if isinstance(value, str) else repr(value))
     return repr(whole if len(whole) <= _MOST else f"{whole[:_MOST]}…") if isinstance(value, str) else whole[:_MOST]

@@ -9,6 +9,7 @@ from pathlib import Path
 import conformance
 from conformance.evidence import Unreadable, beside
 from conformance.recording.cassette import Cassette, Provenance, load, name_of, provenance_of
+from conformance.redact import address
 from conformance.values import Protocol
 
 DEFAULT = "cassettes"
@@ -22,7 +23,7 @@ def committed() -> Path:
 
 
 def _run(row: Provenance) -> str:
-    return f"{row.target} with seed {row.seed} and profile {row.profile}"
+    return f"{address(row.target)} with seed {row.seed} and profile {row.profile}"
 
 
 class Mixed(Exception):
@@ -42,10 +43,10 @@ class Library:
             yield from sorted((self.folder / protocol.value).glob("*.yaml"))
 
     def strays(self) -> Iterator[Path]:
-        """Files beside cassettes that are there no more."""
+        """Files beside cassettes that are there no more; files of others are none."""
         for protocol in Protocol:
             for path in sorted((self.folder / protocol.value).glob("*.jsonl")):
-                if not path.with_suffix(".yaml").exists():
+                if path.is_file() and not path.with_suffix(".yaml").exists() and beside.is_one(path):
                     yield path
 
     @cached_property

@@ -11,7 +11,7 @@ from conformance.evidence import Unreadable
 from conformance.recording.cassette import Provenance
 from conformance.recording.differences import difference
 from conformance.recording.library import Library
-from conformance.redact import Secrets
+from conformance.redact import Secrets, address
 from conformance.values import Exchange, Intent
 
 KEY = "sk-replayed-no-key-is-needed"  # stands for the key that was recorded, and is redacted as it was
@@ -94,7 +94,11 @@ def places_of(row: Provenance) -> tuple[str, ...]:
 def target_of(row: Provenance) -> Target:
     """The recorded target, named as replayed; its addresses stand for those that were, and are never opened."""
     return Target(
-        name=f"replay of {row.target}", base_urls=row.base_urls, limited=row.limited, key_env=None, fixed_key=KEY
+        name=f"replay of {address(row.target)}",
+        base_urls=row.base_urls,
+        limited=row.limited,
+        key_env=None,
+        fixed_key=KEY,
     )
 
 

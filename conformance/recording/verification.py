@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from conformance import specs
-from conformance.evidence import Unreadable
+from conformance.evidence import Unreadable, beside
 from conformance.evidence.replayable import Interaction
-from conformance.recording.cassette import Cassette, load, name_of
+from conformance.recording.cassette import Cassette, Provenance, load, name_of, provenance_of
 from conformance.recording.library import Library, Mixed
-from conformance.redact import HIDDEN_HEADERS, PLACEHOLDER, Secrets
+from conformance.recording.shapes import shapes_in
+from conformance.redact import HIDDEN_HEADERS, PLACEHOLDER, Secrets, address
 from conformance.values import Protocol
 
 Use = tuple[str, Protocol, str]
 """A probe with its surface and model."""
 
-SHAPES = {
-    "a key": re.compile(rb"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}"),
-    "a bearer token": re.compile(rb"\bBearer\s+(?!REDACTED)[A-Za-z0-9._~+/-]{16,}"),
-    "basic credentials": re.compile(rb"\bBasic\s+[A-Za-z0-9+/]{12,}={0,2}"),
-    "a JSON web token": re.compile(rb"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-    "an access key of AWS": re.compile(rb"\bAKIA[0-9A-Z]{16}\b"),
-    "a private key": re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-}
+MOST_STEPS = 100_000  # that are looked for
+_FOLDERS = ", ".join(protocol.value for protocol in Protocol)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,20 +35,24 @@ def problems(library: Library, used: Container[Use], keys: Iterable[str] = ()) -
     """Everything that is wrong; secrets are looked for by shape and by the values of ``keys``, and never shown."""
     try:
         if library.provenance() is None:
-            yield Problem(path=library.folder, reason="there is no cassette here")
+            hint = f"; cassettes lie in its folders {_FOLDERS}" if any(library.folder.glob("*.yaml")) else ""
+            yield Problem(path=library.folder, reason=f"there is no cassette here{hint}")
     except Mixed as error:
         yield Problem(path=library.folder, reason=f"not of one run: {error}")
     except Unreadable:
         pass  # told below, with its file
     secrets = Secrets(keys)
     for path in library.paths():
+        with suppress(Unreadable):  # told below
+            yield from (Problem(path=path, reason=reason) for reason in _origin(provenance_of(path), path, used))
         try:
             cassette = load(path)
+            inside = list(_secrets(cassette, secrets))
+            outside = _outside(cassette, path, secrets) if not inside else ()
+            for reason in (*_lacking(cassette), *inside, *outside):
+                yield Problem(path=path, reason=reason)
         except Unreadable as error:
-            yield Problem(path=path, reason=error.reason)
-            continue
-        for reason in (*_origin(cassette, path, used), *_secrets(cassette, secrets)):
-            yield Problem(path=path, reason=reason)
+            yield Problem(path=Path(error.path), reason=error.reason)
     for path in library.strays():
         yield Problem(path=path, reason="the cassette that it belongs to is not there")
 
@@ -69,8 +68,7 @@ def unused(library: Library, used: Container[Use]) -> Iterator[Path]:
     yield from library.strays()
 
 
-def _origin(cassette: Cassette, path: Path, used: Container[Use]) -> Iterator[str]:
-    row = cassette.provenance
+def _origin(row: Provenance, path: Path, used: Container[Use]) -> Iterator[str]:
     if not str(path).replace("\\", "/").endswith(name_of(row.probe, row.protocol, row.model)):
         yield f"its name does not fit what it says that it is of: {row.probe}/{row.protocol}/{row.model}"
     elif (row.probe, row.protocol, row.model) not in used:
@@ -81,6 +79,17 @@ def _origin(cassette: Cassette, path: Path, used: Container[Use]) -> Iterator[st
         yield f"recorded for another edition of the documents {', '.join(changed)}; record it again"
 
 
+def _lacking(cassette: Cassette) -> Iterator[str]:
+    """What was recorded and is there no more, so that a replay decides otherwise."""
+    steps = {one.step for one in cassette.interactions}
+    missing = [str(step) for step in range(1, min(max(steps), MOST_STEPS)) if step not in steps]
+    if missing:
+        yield f"without step{'s' * (len(missing) > 1)} {', '.join(missing[:10])}; record it again"
+    for one in cassette.interactions:
+        if not one.live:
+            yield f"step {one.step}: its parts and when they came are not kept; record it again"
+
+
 def _secrets(cassette: Cassette, secrets: Secrets) -> Iterator[str]:
     found: dict[str, None] = {}
     for one in cassette.interactions:
@@ -88,14 +97,33 @@ def _secrets(cassette: Cassette, secrets: Secrets) -> Iterator[str]:
             hidden = name.lower() in HIDDEN_HEADERS or name.lower() == "authorization"
             if hidden and value.rpartition(" ")[2] != PLACEHOLDER:
                 found[f"step {one.step} holds a secret: the value of {name}"] = None
-        data = _everything(one)
-        for kind, shape in SHAPES.items():
-            if shape.search(data):
-                found[f"step {one.step} holds a secret: {kind}"] = None
-        text = data.decode("utf-8", "replace")
-        if secrets.text(text) != text:
-            found[f"step {one.step} holds a secret: the key that is in use now"] = None
+        for kind in (*_held(_everything(one), secrets), *_addressed((one.request.url,))):
+            found[f"step {one.step} holds a secret: {kind}"] = None
     yield from found
+
+
+def _outside(cassette: Cassette, path: Path, secrets: Secrets) -> Iterator[str]:
+    """Secrets in what is said of a cassette, and in what no reader of it sees: comments, other fields."""
+    row = cassette.provenance
+    near = beside.path_of(path)
+    try:
+        data = path.read_bytes() + (near.read_bytes() if near.is_file() else b"")
+    except OSError as error:
+        raise Unreadable(str(path), error.strerror or str(error)) from None
+    for kind in (*_held(data, secrets), *_addressed((row.target, *row.base_urls, row.limited or ""))):
+        yield f"holds a secret outside its exchanges: {kind}"
+
+
+def _held(data: bytes, secrets: Secrets) -> Iterator[str]:
+    yield from shapes_in(data)
+    text = data.decode("utf-8", "replace")
+    if secrets.text(text) != text:
+        yield "the key that is in use now"
+
+
+def _addressed(urls: Iterable[str]) -> Iterator[str]:
+    if any(address(url) != url for url in urls):
+        yield "credentials in an address"
 
 
 def _everything(one: Interaction) -> bytes:

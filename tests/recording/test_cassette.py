@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from collections.abc import Callable
+from os import mkfifo
 from pathlib import Path
 
 import pytest
@@ -146,6 +148,23 @@ DAMAGE = {
     ),
     "cut off": (lambda text: text[: len(text) // 2].rstrip("\n"), "cut off"),
     "empty": (lambda text: "", "without a list of interactions"),
+    "no text": (lambda text: text.replace("kimi-k3", "\udcff"), "it is no text in UTF-8"),
+    "a night that is none": (
+        lambda text: text.replace('2026-01-02"\n  seed', '2026-13-77"\n  seed'),
+        "broken metadata",
+    ),
+    "no address": (
+        lambda text: re.sub(r"base_urls:\n(?:  - .*\n)+", "base_urls: []\n", text),
+        "expected an address in base_urls",
+    ),
+    "an attempt twice": (
+        lambda text: text.replace("  attempt: 3", "  attempt: 2"),
+        r"step 4 has the attempts 1, 2, 2; expected each once, from 1",
+    ),
+    "an attempt less": (
+        lambda text: text.replace("  attempt: 3", "  attempt: 4"),
+        r"step 4 has the attempts 1, 2, 4; expected each once, from 1",
+    ),
     "an anchor": (lambda text: text.replace("model: kimi-k3\n", "model: &a kimi-k3\n  b: *a\n"), "alias"),
 }
 
@@ -154,9 +173,17 @@ DAMAGE = {
 def test_a_damaged_cassette_says_what_is_wrong(name: str, folder: Path):
     damage, words = DAMAGE[name]
     path = cassette_of(folder)
-    path.write_text(damage(path.read_text("utf-8")), "utf-8")
+    path.write_text(damage(path.read_text("utf-8")), "utf-8", errors="surrogateescape")
     with pytest.raises(Unreadable, match=words):
         load(path)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, mkfifo], ids=["a folder", "a pipe"])
+def test_what_is_no_file_is_not_waited_for(make: Callable[[Path], None], tmp_path: Path):
+    make(tmp_path / "pipe.yaml")
+    for reads in (load, provenance_of):
+        with pytest.raises(Unreadable, match="no regular file"):
+            reads(tmp_path / "pipe.yaml")
 
 
 BESIDE = {

@@ -107,6 +107,22 @@ def test_another_request_than_the_recorded_one_names_the_field(name: str, librar
     assert len(str(told.value)) < 500
 
 
+LEFT = {
+    "a header": (request(headers=(("Authorization", "Bearer canary-word-1"),)), "recorded 'Bearer and a key', now"),
+    "a key": (request(changed(user="sk-canary0123456789abcdef")), "body /user: recorded '[hidden]', now nothing"),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_a_secret_that_was_left_in_a_cassette_is_not_shown(name: str, tmp_path: Path):
+    sent, words = LEFT[name]
+    record(tmp_path, [exchange(request=sent)], SHARED)
+    with pytest.raises(Deviation) as told:
+        replayer(Library(tmp_path)).send(draft())
+    assert words in str(told.value)
+    assert "canary" not in str(told.value)
+
+
 def test_a_probe_without_a_cassette_and_a_step_that_was_not_recorded_are_told(library: Library):
     with pytest.raises(Deviation, match="there is no cassette of it"):
         replayer(library).send(draft(probe="long-answer"))

@@ -57,7 +57,7 @@ def test_a_secret_within_the_events_that_are_not_shown_is_found(tmp_path: Path):
 
 
 def test_what_is_no_longer_used_is_named_and_removed(tmp_path: Path):
-    record(tmp_path, [ALL[1]], SHARED)
+    record(tmp_path, [exchange(response=ALL[1].response)], SHARED)
     library = Library(tmp_path)
     assert reasons(tmp_path, used=set()) == ["no probe of the suite plays it any more"]
     assert list(unused(library, set())) == [cassette_of(tmp_path)]
@@ -93,3 +93,49 @@ def test_an_empty_folder_and_cassettes_of_two_runs_are_told(tmp_path: Path):
         Library(tmp_path).provenance()
     used = USED | {("other", Protocol.CHAT, "kimi-k3")}
     assert [reason.partition(":")[0] for reason in reasons(tmp_path, used)] == ["not of one run"]
+
+
+def test_secrets_outside_the_exchanges_are_found_and_not_shown(tmp_path: Path):
+    record(tmp_path, [exchange()], replace(SHARED, target="https://who:canary-word@kimi.example"))
+    path = cassette_of(tmp_path)
+    path.write_text(f"# sk-abcdefghijklmnop1234\n{path.read_text()}# canary-0123456789\n")
+    found = reasons(tmp_path, keys=("canary-0123456789",))
+    assert found == [
+        f"holds a secret outside its exchanges: {kind}"
+        for kind in ("a key", "the key that is in use now", "credentials in an address")
+    ]
+
+
+def test_what_was_recorded_and_is_gone_is_told(tmp_path: Path):
+    record(tmp_path, [ALL[1], ALL[3], ALL[4], ALL[5]], SHARED)
+    journal_of(tmp_path).unlink()
+    assert reasons(tmp_path) == [
+        "without steps 1, 3; record it again",
+        "step 2: its parts and when they came are not kept; record it again",
+    ]
+
+
+def test_a_broken_cassette_still_says_what_it_is_of(tmp_path: Path):
+    record(tmp_path, [exchange(probe="gone", id="gone/chat/kimi-k3/1")], SHARED)
+    path = tmp_path / "chat" / "gone.kimi-k3.yaml"
+    path.write_text(path.read_text().replace("- step: 1", "- step: 0"))
+    assert reasons(tmp_path) == [
+        "no probe of the suite plays it any more",
+        "interaction 1: no step that is a number from 1",
+    ]
+
+
+def test_the_folder_of_a_surface_is_not_taken_for_that_of_the_cassettes(tmp_path: Path):
+    record(tmp_path, [exchange()], SHARED)
+    assert reasons(tmp_path / "chat") == [
+        "there is no cassette here; cassettes lie in its folders chat, messages, responses"
+    ]
+
+
+def test_files_of_others_are_no_strays(tmp_path: Path):
+    record(tmp_path, [exchange()], SHARED)
+    log = tmp_path / "chat" / "my-log.jsonl"
+    log.write_text('{"mine": 1}\n')
+    (tmp_path / "chat" / "folder.jsonl").mkdir()
+    assert reasons(tmp_path) == []
+    assert list(unused(Library(tmp_path), USED)) == []
