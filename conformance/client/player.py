@@ -62,6 +62,7 @@ class Player:
     record: Callable[[Exchange], None]
     limits: Limits = field(default_factory=Limits)
     connect: Callable[[str, str | None, Limits], Sender] = Client  # another one reaches a server without a network
+    hide: Callable[[Exchange], Exchange] | None = None  # what ``record`` may not see; None: the target's key
     watchful: bool = True  # whether to stop where the target is gone; what was recorded cannot be
     output_tokens: int = 0
     stopped: str | None = None
@@ -150,7 +151,7 @@ class Player:
         )
         exchange, begun = draft, time.monotonic()
         for exchange in self._attempts(client, step, draft):
-            self.record(redact(exchange, (self.target.key,)))
+            self.record(self.hide(exchange) if self.hide is not None else redact(exchange, (self.target.key,)))
             self._weigh(exchange)
         self.losses.count(step, exchange)
         answer = read(exchange)

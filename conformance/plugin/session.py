@@ -56,10 +56,10 @@ class Session:
         """The player of the process, made when it is first needed."""
         if self._player is None:
             journal = self._journal = Journal(self._path)
-            secrets = self.settings.secrets()
             self._player = Player(
                 target=self.settings.target,
-                record=lambda exchange: journal.append(secrets.exchange(exchange)),
+                record=journal.append,
+                hide=self.settings.secrets().exchange,
                 limits=self.settings.limits(self.workers if self.settings.replay is None else 1),
                 connect=self._connect(),
                 watchful=self.settings.replay is None,

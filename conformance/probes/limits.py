@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 
 from conformance.probes.cell import CEILING, Cell
@@ -56,6 +57,7 @@ def oversized(cell: Cell) -> Script:
     yield cell.challenge(cell.body(_oversized_words(), limit=1), Intent.OVERSIZED, patient=False)
 
 
+@functools.cache
 def _oversized_words() -> str:
     """8 MiB of random words of six letters, always the same."""
     source = random.Random("oversized")  # noqa: S311 (prompt text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -19,6 +20,7 @@ LARGEST = 256 * 1024  # bytes of a body; none that is made for a constraint is l
 _APART = frozenset({Intent.HOSTILE, Intent.OVERSIZED, Intent.INVALID_KEY})
 _SILENT = frozenset({401, 402, 403, 405, 407, 408, 413, 415, 429})  # statuses that say nothing of the body
 _UNKNOWN_MODEL = "/properties/model/enum"  # refused with 404 too
+_ERROR = re.compile(rb'"error"(?!\s*+:\s*+null\b)')  # most answers on Responses say that there is none
 _FAMILIES = ("request.", "model.k3")
 _OTHERS = ("http.malformed-json-rejected", "http.no-server-error")
 _NO_DECISION = frozenset(
@@ -152,8 +154,8 @@ def decided_as(exchange: Exchange) -> Status:
 
 
 def _carries_error(exchange: Exchange) -> bool:
-    chunks = exchange.response.chunks if exchange.response else ()
-    return any(b'"error"' in chunk.data for chunk in chunks) and read(exchange).error is not None
+    data = b"".join(chunk.data for chunk in exchange.response.chunks) if exchange.response else b""
+    return _ERROR.search(data) is not None and read(exchange).error is not None
 
 
 def _speaks(exchange: Exchange) -> bool:

@@ -194,7 +194,7 @@ def _broken(validator: Validator, body: _Body) -> tuple[Breach, ...]:
     return _settled(_found(validator.schema, validator.errors(body.value)))
 
 
-_kept = functools.lru_cache(2048)(_broken)  # rules, reports and generators ask for the same bodies
+_kept = functools.lru_cache(4096)(_broken)  # rules, reports and generators ask for the same bodies
 
 
 @functools.cache
